@@ -1,0 +1,39 @@
+# The build rules shared by every folder: warning and numerics flags, libraries with full-path includes, and the
+# MLIR-facing variant with its precompiled header.
+include_guard()
+
+find_program(CCACHE ccache)
+if(CCACHE)
+  set(CMAKE_C_COMPILER_LAUNCHER ${CCACHE})
+  set(CMAKE_CXX_COMPILER_LAUNCHER ${CCACHE} CACHE STRING "" FORCE)
+  # Precompiled headers carry time stamps; without these ccache would refuse every file that uses one.
+  set(ENV{CCACHE_SLOPPINESS} "pch_defines,time_macros,include_file_mtime,include_file_ctime")
+endif()
+
+add_library(mekik_flags INTERFACE)
+target_include_directories(mekik_flags INTERFACE ${PROJECT_SOURCE_DIR} ${PROJECT_BINARY_DIR})
+# -ffp-contract=off: host code that computes values of the numerics contract must not fuse what is written apart.
+target_compile_options(mekik_flags INTERFACE -Wall -Wextra -Wno-unused-parameter -ffp-contract=off
+                       -ffunction-sections -fdata-sections)
+target_link_options(mekik_flags INTERFACE -fuse-ld=lld -Wl,--gc-sections)
+if(MEKIK_SANITIZE)
+  target_compile_options(mekik_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all -g)
+  target_link_options(mekik_flags INTERFACE -fsanitize=address,undefined)
+endif()
+
+# mekik_library(NAME SOURCES a.cpp ... LINK lib ...): a static library of one folder.
+function(mekik_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_library(${name} STATIC ${ARG_SOURCES})
+  target_link_libraries(${name} PUBLIC mekik_flags ${ARG_LINK})
+endfunction()
+
+# mekik_test(NAME SOURCES a.cpp ... LINK lib ...): a GoogleTest program run by ctest.
+function(mekik_test name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  add_executable(${name} ${ARG_SOURCES})
+  target_link_libraries(${name} PRIVATE mekik_flags ${ARG_LINK} GTest::gtest_main)
+  set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
+  add_test(NAME ${name} COMMAND ${name})
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT "MEKIK_SOURCE_DIR=${PROJECT_SOURCE_DIR};MEKIK_BINARY_DIR=${PROJECT_BINARY_DIR}")
+endfunction()
