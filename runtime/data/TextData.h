@@ -1,0 +1,76 @@
+// Training and validation streams of ids and the windows a model sees of them. Which windows a step sees is a pure
+// function of (seed, step, example): nothing to save, nothing that threads or batch splits could change.
+#ifndef MEKIK_RUNTIME_DATA_TEXTDATA_H
+#define MEKIK_RUNTIME_DATA_TEXTDATA_H
+
+#include "absl/status/status.h"
+#include "absl/status/statusor.h"
+#include "absl/types/span.h"
+#include "runtime/data/Text.h"
+#include "runtime/tokenizer/Tokenizer.h"
+#include <cstdint>
+#include <string>
+#include <vector>
+
+namespace mekik::data {
+
+enum class Layout {
+  Lines, // every non-blank line is an example; a part's stream is END line END line ... line END
+  Stream // the whole text is one stream
+};
+
+struct TextOptions {
+  Layout layout = Layout::Lines;
+  /// The share for validation in millionths, 0 .. 999999. Of n lines (or symbols) the first
+  /// floor(n * (1000000 - validation) / 1000000) train and the rest validate.
+  int64_t validation = 100000;
+};
+
+/// "0.1" -> 100000. Errors: not in [0, 1), finer than a millionth.
+absl::StatusOr<int64_t> parseValidationShare(std::string_view what, std::string_view text);
+
+/// The tokenizer kind by name ("characters" or "bytes"), built for this text and layout. For characters in lines `end`
+/// is the symbol between examples. Errors as of makeCharacterTokenizer, with the option --end as the way out.
+absl::StatusOr<std::unique_ptr<tokenizer::Tokenizer>> makeTokenizer(std::string_view kind, const Text &text,
+                                                                    Layout layout, std::string_view end = ".");
+
+/// `input` and `target` are `context` ids long; the target is the input shifted by one.
+struct Window {
+  absl::Span<const int32_t> input;
+  absl::Span<const int32_t> target;
+};
+
+class TextData {
+public:
+  /// Errors: a character outside the vocabulary, an END symbol inside a line, no lines to train with.
+  static absl::StatusOr<TextData> create(const Text &text, const tokenizer::Tokenizer &tokenizer,
+                                         const TextOptions &options);
+
+  const std::vector<int32_t> &train() const { return trainIds; }
+  /// Empty if the share for validation is 0.
+  const std::vector<int32_t> &validation() const { return validationIds; }
+  uint64_t trainLines() const { return trainLineCount; } // 0 for Layout::Stream
+  uint64_t validationLines() const { return validationLineCount; }
+
+  /// OK if both parts (validation unless empty by request) hold at least one window: context + 1 ids. Otherwise
+  /// "<path>: the training part has N tokens, context C needs at least C+1".
+  absl::Status checkContext(int64_t context) const;
+
+  /// The window of training example `example` of step `step`, its start uniform over all starts. checkContext is OK.
+  Window windowAt(uint64_t seed, uint64_t step, uint64_t example, int64_t context) const;
+
+  /// Windows of `ids` that do not overlap: starts s = 0, context, 2 context, ... while
+  /// s + context + 1 <= min(size, limit). A limit of 0 is no limit.
+  static int64_t evaluationWindowCount(absl::Span<const int32_t> ids, int64_t context, int64_t limit);
+  static Window evaluationWindow(absl::Span<const int32_t> ids, int64_t context, int64_t index);
+
+private:
+  std::string origin;
+  std::vector<int32_t> trainIds, validationIds;
+  uint64_t trainLineCount = 0, validationLineCount = 0;
+  bool hasValidation = true;
+};
+
+} // namespace mekik::data
+
+#endif
