@@ -37,3 +37,13 @@ function(mekik_test name)
   add_test(NAME ${name} COMMAND ${name})
   set_tests_properties(${name} PROPERTIES ENVIRONMENT "MEKIK_SOURCE_DIR=${PROJECT_SOURCE_DIR};MEKIK_BINARY_DIR=${PROJECT_BINARY_DIR}")
 endfunction()
+
+# mekik_mlir_library(NAME SOURCES ... LINK ...): a library that uses MLIR. MLIR and LLVM are linked as their two shared
+# libraries only: a static MLIR library beside them would bring a second copy of every type id.
+function(mekik_mlir_library name)
+  cmake_parse_arguments(ARG "" "" "SOURCES;LINK" ${ARGN})
+  mekik_library(${name} SOURCES ${ARG_SOURCES} LINK mekik_mlir ${ARG_LINK})
+  if(NOT name STREQUAL mekik_pch)
+    target_precompile_headers(${name} REUSE_FROM mekik_pch)
+  endif()
+endfunction()

@@ -1,0 +1,38 @@
+// The graph dialect: include this to name its ops.
+#ifndef MEKIK_GRAPH_GRAPH_H
+#define MEKIK_GRAPH_GRAPH_H
+
+#include "compiler/graph/ElementReader.h"
+#include "mlir/Bytecode/BytecodeOpInterface.h"
+#include "mlir/IR/BuiltinAttributes.h"
+#include "mlir/IR/BuiltinTypes.h"
+#include "mlir/IR/Dialect.h"
+#include "mlir/IR/OpDefinition.h"
+#include "mlir/IR/OpImplementation.h"
+#include "mlir/Interfaces/InferTypeOpInterface.h"
+#include "mlir/Interfaces/SideEffectInterfaces.h"
+
+namespace mekik::reference {
+class Tensor;
+}
+
+#include "compiler/graph/GraphInterfaces.h.inc"
+
+#include "compiler/graph/GraphDialect.h.inc"
+
+namespace mekik::graph {
+
+/// The element type in the vocabulary of numerics. `type` is f32, f64, i32, i64 or i1.
+numerics::ElementType elementType(mlir::Type type);
+/// The same of a tensor value.
+numerics::ElementType elementType(mlir::Value tensor);
+
+/// Result of an elementwise op whose operands all are splats, computed by the op's own definition; null otherwise.
+mlir::OpFoldResult foldElementwise(ElementOpInterface op, llvm::ArrayRef<mlir::Attribute> operands);
+
+} // namespace mekik::graph
+
+#define GET_OP_CLASSES
+#include "compiler/graph/Graph.h.inc"
+
+#endif

@@ -1,0 +1,20 @@
+// Rows turned into probabilities. A row whose entries are all -inf gives zeros, and zero gradients.
+#ifndef MEKIK_GRAPH_SOFTMAX
+#define MEKIK_GRAPH_SOFTMAX
+
+include "compiler/graph/GraphBase.td"
+
+class Graph_SoftmaxLikeOp<string mnemonic>
+    : Graph_Op<mnemonic, [DeclareOpInterfaceMethods<CompositeOpInterface>, Differentiable, SameOperandsAndResultType]> {
+  let arguments = (ins FloatTensor:$operand, DefaultValuedAttr<I64Attr, "-1">:$axis);
+  let results = (outs FloatTensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($result)";
+  let hasVerifier = 1;
+}
+
+def Graph_SoftmaxOp : Graph_SoftmaxLikeOp<"softmax"> { let summary = "exp(x - max) / sum(exp(x - max)) along `axis`"; }
+def Graph_LogSoftmaxOp : Graph_SoftmaxLikeOp<"log_softmax"> {
+  let summary = "(x - max) - log(sum(exp(x - max))) along `axis`";
+}
+
+#endif
