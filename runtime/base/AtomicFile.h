@@ -3,8 +3,7 @@
 #ifndef MEKIK_RUNTIME_BASE_ATOMICFILE_H
 #define MEKIK_RUNTIME_BASE_ATOMICFILE_H
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
+#include "runtime/base/Status.h"
 #include <string>
 #include <string_view>
 
@@ -12,18 +11,19 @@ namespace mekik::base {
 
 class AtomicFile {
 public:
-  /// Opens the temporary "<path>.tmp-<process>-<number>". Errors name `path`: a missing or read-only folder, a
-  /// directory or a device as target (it could not be replaced by a rename without destroying it).
-  static absl::StatusOr<AtomicFile> create(const std::string &path);
+  /// Opens the temporary "<path>.tmp-<process>-<number>" (a very long file name is shortened in it) after removing
+  /// those that killed writers of `path` left. A symbolic link is followed: the file it names is replaced. Errors name
+  /// `path`: a missing or read-only folder, a folder or a device as target (a rename would destroy it).
+  static StatusOr<AtomicFile> create(const std::string &path);
   AtomicFile(AtomicFile &&other) noexcept;
   AtomicFile &operator=(AtomicFile &&) = delete;
   /// Removes the temporary unless committed.
   ~AtomicFile();
 
   /// Appends. After an error every later call returns that error and commit fails.
-  absl::Status write(std::string_view bytes);
+  Status write(std::string_view bytes);
   /// Syncs, closes, renames, syncs the folder. Only after OK is the target replaced.
-  absl::Status commit();
+  Status commit();
 
 private:
   AtomicFile(std::string path, std::string temporary, int descriptor)
@@ -31,17 +31,18 @@ private:
   void discard();
   std::string target, temporary;
   std::string pending; // small writes are gathered
-  int descriptor = -1;
-  absl::Status failure;
+  int descriptor = -1; // written to, and locked as long as it or a duplicate is open
+  Status failure;
 };
 
 /// create, write, commit.
-absl::Status writeFileAtomically(const std::string &path, std::string_view bytes);
+Status writeFileAtomically(const std::string &path, std::string_view bytes);
 
 /// Proves that files can be made in `folder` by making and removing one; for refusing a run before its first step.
-absl::Status checkFolderWritable(const std::string &folder);
+Status checkFolderWritable(const std::string &folder);
 
-/// Removes temporaries that killed writers of `path` left behind. A temporary whose process still lives is kept.
+/// Removes temporaries that killed writers of `path` left behind. A living writer holds a lock on its temporary, by
+/// which it is told apart and kept.
 void removeStaleTemporaries(const std::string &path);
 
 } // namespace mekik::base

@@ -3,8 +3,7 @@
 #ifndef MEKIK_RUNTIME_BASE_FILE_H
 #define MEKIK_RUNTIME_BASE_FILE_H
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
+#include "runtime/base/Status.h"
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -18,13 +17,13 @@ PathKind pathKind(const std::string &path);
 
 /// A Status for a failed system call: "<path>: cannot <action>: <reason of errno>". NotFound for ENOENT,
 /// ResourceExhausted for ENOSPC, EDQUOT and EFBIG, PermissionDenied for EACCES, EPERM and EROFS, otherwise Unknown.
-absl::Status errnoStatus(int errorNumber, std::string_view path, std::string_view action);
+Status errnoStatus(int errorNumber, std::string_view path, std::string_view action);
 
 /// An open file for reading at 64-bit offsets. Regular files and everything else `open` and `pread` accept.
 class File {
 public:
   /// Errors: NotFound, PermissionDenied, InvalidArgument for a directory.
-  static absl::StatusOr<File> open(const std::string &path);
+  static StatusOr<File> open(const std::string &path);
   File(File &&other) noexcept;
   File &operator=(File &&other) noexcept;
   ~File();
@@ -33,9 +32,9 @@ public:
   /// Bytes in the file when it was opened; 0 for devices and pipes.
   uint64_t size() const { return fileSize; }
   /// Fills `buffer` with exactly `count` bytes from `offset`. Errors: OutOfRange when the file ends before.
-  absl::Status readAt(uint64_t offset, void *buffer, uint64_t count) const;
+  Status readAt(uint64_t offset, void *buffer, uint64_t count) const;
   /// Reads up to `count` bytes from `offset`; fewer only at the end of the file.
-  absl::StatusOr<uint64_t> readSomeAt(uint64_t offset, void *buffer, uint64_t count) const;
+  StatusOr<uint64_t> readSomeAt(uint64_t offset, void *buffer, uint64_t count) const;
 
 private:
   File(std::string path, int descriptor, uint64_t size)
@@ -47,13 +46,13 @@ private:
 
 /// All bytes of a regular file. Errors: NotFound, PermissionDenied; InvalidArgument for a directory, a device, a pipe.
 /// An empty file is an empty string, not an error.
-absl::StatusOr<std::string> readFile(const std::string &path);
+StatusOr<std::string> readFile(const std::string &path);
 
 /// Writes all of `bytes` to the descriptor; `path` only for the message.
-absl::Status writeAll(int descriptor, std::string_view bytes, std::string_view path);
+Status writeAll(int descriptor, std::string_view bytes, std::string_view path);
 
 /// Makes the folder and its missing parents. Errors: a file of that name, no permission.
-absl::Status makeFolder(const std::string &path);
+Status makeFolder(const std::string &path);
 
 /// The folder a path lies in: "." for a bare name, "/" for "/a".
 std::string folderOf(const std::string &path);

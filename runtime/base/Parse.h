@@ -3,7 +3,7 @@
 #ifndef MEKIK_RUNTIME_BASE_PARSE_H
 #define MEKIK_RUNTIME_BASE_PARSE_H
 
-#include "absl/status/statusor.h"
+#include "runtime/base/Status.h"
 #include <cstdint>
 #include <limits>
 #include <string>
@@ -13,25 +13,25 @@ namespace mekik::base {
 
 /// `what` is named in the message: `parseInteger("--steps", "3k", 1)` fails with
 /// "--steps: expected a whole number of at least 1, got "3k"". Errors are InvalidArgument.
-absl::StatusOr<int64_t> parseInteger(std::string_view what, std::string_view text,
-                                     int64_t least = std::numeric_limits<int64_t>::min(),
-                                     int64_t most = std::numeric_limits<int64_t>::max());
+StatusOr<int64_t> parseInteger(std::string_view what, std::string_view text,
+                               int64_t least = std::numeric_limits<int64_t>::min(),
+                               int64_t most = std::numeric_limits<int64_t>::max());
 
 /// A seed: every whole number from 0 to 2^64-1, all of them different.
-absl::StatusOr<uint64_t> parseSeed(std::string_view what, std::string_view text);
+StatusOr<uint64_t> parseSeed(std::string_view what, std::string_view text);
 
 /// A finite decimal number in [least, most]: "0.003", "3e-3", ".5". Refuses nan, inf, hexadecimal.
-absl::StatusOr<double> parseNumber(std::string_view what, std::string_view text,
-                                   double least = std::numeric_limits<double>::lowest(),
-                                   double most = std::numeric_limits<double>::max());
+StatusOr<double> parseNumber(std::string_view what, std::string_view text,
+                             double least = std::numeric_limits<double>::lowest(),
+                             double most = std::numeric_limits<double>::max());
 
 /// "true" or "false".
-absl::StatusOr<bool> parseBoolean(std::string_view what, std::string_view text);
+StatusOr<bool> parseBoolean(std::string_view what, std::string_view text);
 
 /// The shortest decimal that reads back as exactly this value; "nan", "inf", "-inf" for those.
 std::string formatNumber(double value);
 /// Reads what formatNumber wrote, nan and inf included.
-absl::StatusOr<double> parseFormattedNumber(std::string_view what, std::string_view text);
+StatusOr<double> parseFormattedNumber(std::string_view what, std::string_view text);
 
 /// `value` with a fixed number of digits after the point (0..9), rounded half away from zero; |value| < 9e15.
 std::string formatFixed(double value, int digits);

@@ -18,8 +18,7 @@ inline uint64_t randomBits64(uint64_t seed, uint32_t stream, uint64_t step, uint
 /// Uniform in [0, count), count > 0: the high 64 bits of randomBits64 * count. A value's probability is off from
 /// 1/count by less than 2^-64.
 inline uint64_t uniformIndex(uint64_t seed, uint32_t stream, uint64_t step, uint64_t element, uint64_t count) {
-  return static_cast<uint64_t>(
-      static_cast<unsigned __int128>(randomBits64(seed, stream, step, element)) * count >> 64);
+  return static_cast<uint64_t>(static_cast<unsigned __int128>(randomBits64(seed, stream, step, element)) * count >> 64);
 }
 
 /// Uniform in [0, 1): a multiple of 2^-53, from the upper 53 of randomBits64.

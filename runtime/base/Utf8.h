@@ -15,10 +15,10 @@ constexpr char32_t replacementCharacter = 0xFFFD;
 constexpr std::string_view byteOrderMark = "\xEF\xBB\xBF";
 
 struct Utf8Step {
-  char32_t codePoint;  // replacementCharacter when invalid
-  uint32_t length;     // bytes consumed, at least 1: the character, or the maximal subpart of an ill-formed sequence
+  char32_t codePoint; // replacementCharacter when invalid
+  uint32_t length;    // bytes consumed, at least 1: the character, or the maximal subpart of an ill-formed sequence
   bool valid;
-  bool incomplete;     // invalid only because the text ends: more bytes could complete the character
+  bool incomplete; // invalid only because the text ends: more bytes could complete the character
 };
 
 /// Decodes the character that starts at `offset` < text.size().

@@ -14,13 +14,13 @@ namespace mekik::checkpoint {
 
 /// Everything in a checkpoint but its tensors. Numbers are stored exactly.
 struct CheckpointInfo {
-  int64_t step = 0;  // training steps done
+  int64_t step = 0; // training steps done
   uint64_t seed = 0;
   std::string modelName;
-  std::string modelHash;       // MekikModel.sourceHash
-  std::string compilerVersion; // MekikModel.compilerVersion
-  std::string configuration;   // JSON object, as MekikModel.configuration
-  std::string tokenizer;       // Tokenizer::toJson(), or empty for models that are not about text
+  std::string modelHash;          // MekikModel.sourceHash
+  std::string compilerVersion;    // MekikModel.compilerVersion
+  std::string configuration;      // JSON object, as MekikModel.configuration
+  std::string tokenizer;          // Tokenizer::toJson(), or empty for models that are not about text
   std::optional<double> bestLoss; // best validation loss so far and its step, if any
   std::optional<int64_t> bestStep;
   /// Anything else by name ("train.rate" -> "0.003"); stored under "mekik.extra.<name>".
@@ -33,17 +33,17 @@ struct Checkpoint {
 };
 
 /// Replaces `path` atomically. Tensors are written in the given order.
-absl::Status saveCheckpoint(const std::string &path, const CheckpointInfo &info, absl::Span<const TensorView> tensors);
+base::Status saveCheckpoint(const std::string &path, const CheckpointInfo &info, std::span<const TensorView> tensors);
 
 /// Errors: those of Safetensors::load; FailedPrecondition "<path>: not a Mekik checkpoint ..." for other safetensors
 /// files; InvalidArgument for a field that is missing or malformed, a tokenizer whose hash does not match.
-absl::StatusOr<Checkpoint> loadCheckpoint(const std::string &path);
-absl::StatusOr<Checkpoint> parseCheckpoint(std::string bytes, std::string origin);
+base::StatusOr<Checkpoint> loadCheckpoint(const std::string &path);
+base::StatusOr<Checkpoint> parseCheckpoint(std::string bytes, std::string origin);
 
 /// Copies tensor `name` to `destination`. Errors name the file and the tensor: missing, other type or shape than wanted
 /// (both are shown).
-absl::Status copyTensor(const Safetensors &file, std::string_view name, DataType type,
-                        absl::Span<const int64_t> shape, void *destination);
+base::Status copyTensor(const Safetensors &file, std::string_view name, DataType type, std::span<const int64_t> shape,
+                        void *destination);
 
 } // namespace mekik::checkpoint
 

@@ -2,12 +2,11 @@
 #ifndef MEKIK_RUNTIME_CHECKPOINT_SAFETENSORS_H
 #define MEKIK_RUNTIME_CHECKPOINT_SAFETENSORS_H
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "absl/types/span.h"
+#include "runtime/base/Status.h"
 #include <cstdint>
 #include <map>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -23,14 +22,14 @@ std::optional<DataType> dataTypeFromName(std::string_view name);
 /// Bytes of one element.
 uint64_t dataTypeBytes(DataType type);
 /// "F32 [3, 4]"
-std::string describeShape(DataType type, absl::Span<const int64_t> shape);
+std::string describeShape(DataType type, std::span<const int64_t> shape);
 
 /// A tensor of an open file. `data` is little-endian, row-major and not aligned: copy before use as numbers.
 struct TensorEntry {
   std::string name;
   DataType type;
   std::vector<int64_t> shape;
-  absl::Span<const uint8_t> data;
+  std::span<const uint8_t> data;
 };
 
 /// A tensor to be written. `data.size()` must be the product of the shape times dataTypeBytes(type).
@@ -38,19 +37,19 @@ struct TensorView {
   std::string name;
   DataType type;
   std::vector<int64_t> shape;
-  absl::Span<const uint8_t> data;
+  std::span<const uint8_t> data;
 };
 
 /// Numbers as bytes, for TensorView.
-template <typename T> absl::Span<const uint8_t> bytesOf(absl::Span<const T> values) {
+template <typename T> std::span<const uint8_t> bytesOf(std::span<const T> values) {
   return {reinterpret_cast<const uint8_t *>(values.data()), values.size() * sizeof(T)};
 }
 
 class Safetensors {
 public:
   /// Errors: those of readFile; InvalidArgument "<path>: byte <offset>: ..." for whatever breaks the format.
-  static absl::StatusOr<Safetensors> load(const std::string &path);
-  static absl::StatusOr<Safetensors> parse(std::string bytes, std::string origin);
+  static base::StatusOr<Safetensors> load(const std::string &path);
+  static base::StatusOr<Safetensors> parse(std::string bytes, std::string origin);
 
   const std::string &origin() const { return name; }
   /// In the order of their data.
@@ -70,11 +69,11 @@ private:
 /// Writes tensors in the given order, the header padded with spaces to a multiple of 8, atomically (AtomicFile).
 /// Errors: InvalidArgument for a duplicate or reserved name, invalid UTF-8, data that does not fit the shape; those of
 /// AtomicFile.
-absl::Status writeSafetensors(const std::string &path, absl::Span<const TensorView> tensors,
+base::Status writeSafetensors(const std::string &path, std::span<const TensorView> tensors,
                               const std::map<std::string, std::string, std::less<>> &metadata);
 
 /// The bytes before the data: header length and padded header.
-absl::StatusOr<std::string> safetensorsHeader(absl::Span<const TensorView> tensors,
+base::StatusOr<std::string> safetensorsHeader(std::span<const TensorView> tensors,
                                               const std::map<std::string, std::string, std::less<>> &metadata);
 
 } // namespace mekik::checkpoint

@@ -3,11 +3,10 @@
 #ifndef MEKIK_RUNTIME_DATA_TENSORDATA_H
 #define MEKIK_RUNTIME_DATA_TENSORDATA_H
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "absl/types/span.h"
+#include "runtime/base/Status.h"
 #include "runtime/checkpoint/Safetensors.h"
 #include <cstdint>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -18,7 +17,7 @@ namespace mekik::data {
 struct TensorWanted {
   std::string_view name;
   checkpoint::DataType type;
-  absl::Span<const int64_t> exampleShape;
+  std::span<const int64_t> exampleShape;
   int64_t classes = 0; // every value in [0, classes); 0: not class ids
 };
 
@@ -26,7 +25,7 @@ class TensorData {
 public:
   /// `validation` in millionths, as in TextOptions. Errors: those of the file; no tensors; tensors that disagree about
   /// the number of examples; no examples to train with.
-  static absl::StatusOr<TensorData> load(const std::string &path, int64_t validation = 100000);
+  static base::StatusOr<TensorData> load(const std::string &path, int64_t validation = 100000);
 
   int64_t examples() const { return count; }
   int64_t trainExamples() const { return trainCount; }
@@ -34,9 +33,9 @@ public:
   const checkpoint::Safetensors &file() const { return tensors; }
 
   /// OK if the file holds this tensor with this type and shape, every class id is in range, every float finite.
-  absl::Status check(const TensorWanted &wanted) const;
+  base::Status check(const TensorWanted &wanted) const;
   /// The bytes of one example, 0 <= index < examples(); `name` passed check. Not aligned: copy before use.
-  absl::Span<const uint8_t> example(std::string_view name, int64_t index) const;
+  std::span<const uint8_t> example(std::string_view name, int64_t index) const;
   /// The training example that row `row` of step `step` sees, uniform over the training part.
   int64_t exampleAt(uint64_t seed, uint64_t step, uint64_t row) const;
   /// Index (for example()) of the i-th validation example.

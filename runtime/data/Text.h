@@ -1,10 +1,10 @@
 // A text file as training data. Refused: a missing file, a directory, a device, bytes that are not UTF-8 (with offset
-// and line), a text with nothing in it. A byte-order mark at the start is dropped, and line ends CR LF and CR become LF,
-// as text files are read in Python; nothing else is changed.
+// and line), a text with nothing in it. A byte-order mark at the start is dropped, and line ends CR LF and CR become
+// LF, as text files are read in Python; nothing else is changed.
 #ifndef MEKIK_RUNTIME_DATA_TEXT_H
 #define MEKIK_RUNTIME_DATA_TEXT_H
 
-#include "absl/status/statusor.h"
+#include "runtime/base/Status.h"
 #include <cstdint>
 #include <string>
 #include <string_view>
@@ -19,9 +19,9 @@ struct TextLine {
 
 class Text {
 public:
-  static absl::StatusOr<Text> load(const std::string &path);
+  static base::StatusOr<Text> load(const std::string &path);
   /// The same for bytes already at hand; `origin` stands for the path in messages.
-  static absl::StatusOr<Text> fromBytes(std::string bytes, std::string origin);
+  static base::StatusOr<Text> fromBytes(std::string bytes, std::string origin);
 
   const std::string &origin() const { return name; }
   /// Valid UTF-8 with LF line ends and no leading byte-order mark; not blank.

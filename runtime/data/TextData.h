@@ -3,12 +3,11 @@
 #ifndef MEKIK_RUNTIME_DATA_TEXTDATA_H
 #define MEKIK_RUNTIME_DATA_TEXTDATA_H
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "absl/types/span.h"
+#include "runtime/base/Status.h"
 #include "runtime/data/Text.h"
 #include "runtime/tokenizer/Tokenizer.h"
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -27,23 +26,23 @@ struct TextOptions {
 };
 
 /// "0.1" -> 100000. Errors: not in [0, 1), finer than a millionth.
-absl::StatusOr<int64_t> parseValidationShare(std::string_view what, std::string_view text);
+base::StatusOr<int64_t> parseValidationShare(std::string_view what, std::string_view text);
 
 /// The tokenizer kind by name ("characters" or "bytes"), built for this text and layout. For characters in lines `end`
 /// is the symbol between examples. Errors as of makeCharacterTokenizer, with the option --end as the way out.
-absl::StatusOr<std::unique_ptr<tokenizer::Tokenizer>> makeTokenizer(std::string_view kind, const Text &text,
+base::StatusOr<std::unique_ptr<tokenizer::Tokenizer>> makeTokenizer(std::string_view kind, const Text &text,
                                                                     Layout layout, std::string_view end = ".");
 
 /// `input` and `target` are `context` ids long; the target is the input shifted by one.
 struct Window {
-  absl::Span<const int32_t> input;
-  absl::Span<const int32_t> target;
+  std::span<const int32_t> input;
+  std::span<const int32_t> target;
 };
 
 class TextData {
 public:
   /// Errors: a character outside the vocabulary, an END symbol inside a line, no lines to train with.
-  static absl::StatusOr<TextData> create(const Text &text, const tokenizer::Tokenizer &tokenizer,
+  static base::StatusOr<TextData> create(const Text &text, const tokenizer::Tokenizer &tokenizer,
                                          const TextOptions &options);
 
   const std::vector<int32_t> &train() const { return trainIds; }
@@ -54,15 +53,15 @@ public:
 
   /// OK if both parts (validation unless empty by request) hold at least one window: context + 1 ids. Otherwise
   /// "<path>: the training part has N tokens, context C needs at least C+1".
-  absl::Status checkContext(int64_t context) const;
+  base::Status checkContext(int64_t context) const;
 
   /// The window of training example `example` of step `step`, its start uniform over all starts. checkContext is OK.
   Window windowAt(uint64_t seed, uint64_t step, uint64_t example, int64_t context) const;
 
   /// Windows of `ids` that do not overlap: starts s = 0, context, 2 context, ... while
   /// s + context + 1 <= min(size, limit). A limit of 0 is no limit.
-  static int64_t evaluationWindowCount(absl::Span<const int32_t> ids, int64_t context, int64_t limit);
-  static Window evaluationWindow(absl::Span<const int32_t> ids, int64_t context, int64_t index);
+  static int64_t evaluationWindowCount(std::span<const int32_t> ids, int64_t context, int64_t limit);
+  static Window evaluationWindow(std::span<const int32_t> ids, int64_t context, int64_t index);
 
 private:
   std::string origin;

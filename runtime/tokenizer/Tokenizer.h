@@ -3,12 +3,11 @@
 #ifndef MEKIK_RUNTIME_TOKENIZER_TOKENIZER_H
 #define MEKIK_RUNTIME_TOKENIZER_TOKENIZER_H
 
-#include "absl/status/status.h"
-#include "absl/status/statusor.h"
-#include "absl/types/span.h"
+#include "runtime/base/Status.h"
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -31,7 +30,7 @@ public:
   /// The ids of `text`. Errors: InvalidArgument "<origin>:<line>:<column>: ..." with the character and its U+ number
   /// for what is not in the vocabulary, or for invalid UTF-8. `origin` is a path or an option name; `firstLine` is the
   /// line number of the text's first line in it.
-  virtual absl::StatusOr<std::vector<int32_t>> encode(std::string_view text, std::string_view origin = "text",
+  virtual base::StatusOr<std::vector<int32_t>> encode(std::string_view text, std::string_view origin = "text",
                                                       uint64_t firstLine = 1) const = 0;
   /// The vocabulary in a few words for messages: "30 characters: . abc...".
   virtual std::string describe() const = 0;
@@ -39,7 +38,7 @@ public:
   virtual std::string toJson() const = 0;
 
   /// The bytes of the ids, joined. Errors: OutOfRange with the position of an id outside 0 .. size()-1.
-  absl::StatusOr<std::string> decode(absl::Span<const int32_t> ids) const;
+  base::StatusOr<std::string> decode(std::span<const int32_t> ids) const;
   /// SHA-256 of toJson(), hexadecimal.
   std::string hash() const;
   /// Where sampling starts when no prompt is given: the end id, else newline, else space, else id 0.
@@ -49,19 +48,18 @@ public:
 /// Every code point of `text` (valid UTF-8), ascending. With `end` (one code point) that symbol becomes id 0 and ends
 /// examples. Errors: InvalidArgument naming `origin` with line and column if the text itself holds `end`, if `end` is
 /// not one character, if the text is empty or not UTF-8.
-absl::StatusOr<std::unique_ptr<Tokenizer>> makeCharacterTokenizer(std::string_view text,
-                                                                  std::optional<std::string_view> end,
-                                                                  std::string_view origin = "text");
+base::StatusOr<std::unique_ptr<Tokenizer>>
+makeCharacterTokenizer(std::string_view text, std::optional<std::string_view> end, std::string_view origin = "text");
 
 /// The 256 byte values. With `lines` the newline (id 10) ends examples.
 std::unique_ptr<Tokenizer> makeByteTokenizer(bool lines);
 
 /// Reads toJson(). Errors: InvalidArgument with the field, what was expected, what was found.
-absl::StatusOr<std::unique_ptr<Tokenizer>> tokenizerFromJson(std::string_view json, std::string_view origin);
+base::StatusOr<std::unique_ptr<Tokenizer>> tokenizerFromJson(std::string_view json, std::string_view origin);
 
 /// OK if `model` and `other` are the same table, else FailedPrecondition with both sizes or, for equal sizes, the first
 /// differing entry. The names say where each comes from.
-absl::Status checkSameTokenizer(const Tokenizer &model, std::string_view modelName, const Tokenizer &other,
+base::Status checkSameTokenizer(const Tokenizer &model, std::string_view modelName, const Tokenizer &other,
                                 std::string_view otherName);
 
 /// Joins the bytes of ids as they arrive and gives out whole characters only. Ill-formed bytes come out as U+FFFD, one
