@@ -14,5 +14,6 @@ include "compiler/graph/ops/Softmax.td"
 include "compiler/graph/ops/Normalization.td"
 include "compiler/graph/ops/Mask.td"
 include "compiler/graph/ops/Loss.td"
+include "compiler/graph/ops/Schedule.td"
 
 #endif

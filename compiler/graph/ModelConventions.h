@@ -52,6 +52,13 @@ inline constexpr llvm::StringLiteral kSourceHash = "mekik.source_hash";
 /// "next_open" | "current"}}. Formulas: docs/language.md and compiler/autodiff.
 inline constexpr llvm::StringLiteral kOptimizer = "mekik.optimizer";
 
+// Attributes of the module, set when memory is planned.
+/// ArrayAttr of dictionaries {name, role, type, offset}: parameters, then optimizer state, each in its arena.
+inline constexpr llvm::StringLiteral kStorage = "mekik.storage";
+/// IntegerAttr i64: sizes of the two persistent arenas in bytes.
+inline constexpr llvm::StringLiteral kParameterBytes = "mekik.parameter_bytes";
+inline constexpr llvm::StringLiteral kStateBytes = "mekik.state_bytes";
+
 // Attributes of a kernel function (stage `kernels` and below).
 /// UnitAttr: the function is a kernel, called once per dispatch.
 inline constexpr llvm::StringLiteral kKernel = "mekik.kernel";
