@@ -27,9 +27,7 @@ public:
 
   Expression convert(ElementType to) const { return make(arithmetic->convert(number, to)); }
   Expression bitcast(ElementType to) const { return make(arithmetic->bitcast(number, to)); }
-  Expression shiftRightUnsigned(unsigned amount) const {
-    return make(arithmetic->shiftRightUnsigned(number, amount));
-  }
+  Expression shiftRightUnsigned(unsigned amount) const { return make(arithmetic->shiftRightUnsigned(number, amount)); }
 
   friend Expression operator+(Expression a, Expression b) { return a.make(a.with().add(a, b)); }
   friend Expression operator-(Expression a, Expression b) { return a.make(a.with().sub(a, b)); }
@@ -51,9 +49,7 @@ public:
   friend Expression operator>=(Expression a, Expression b) { return compare(Comparison::GreaterEqual, a, b); }
 
 private:
-  static Expression compare(Comparison how, Expression a, Expression b) {
-    return a.make(a.with().compare(how, a, b));
-  }
+  static Expression compare(Comparison how, Expression a, Expression b) { return a.make(a.with().compare(how, a, b)); }
 
   Arithmetic *arithmetic;
   Number number;

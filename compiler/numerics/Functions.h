@@ -2,9 +2,9 @@
 // them, the lowering emits them. Every function is free of branches (it selects), so that sixteen lanes go at once, and
 // uses only + - * / fma sqrt, integer operations, comparisons, selects, bit casts and conversions.
 //
-// Arguments are F32 or F64; the result has the argument's type. All of them take every value: NaN gives NaN, infinities,
-// zeros of either sign and denormals give what IEEE 754-2019 and C's <math.h> say unless stated here. Errors are in
-// docs/numerics.md: within 2 ulp in F32, within 4 ulp in F64.
+// Arguments are F32 or F64; the result has the argument's type. All of them take every value: NaN gives NaN,
+// infinities, zeros of either sign and denormals give what IEEE 754-2019 and C's <math.h> say unless stated here.
+// Errors are in docs/numerics.md: within 2 ulp in F32, within 4 ulp in F64.
 #ifndef MEKIK_NUMERICS_FUNCTIONS_H
 #define MEKIK_NUMERICS_FUNCTIONS_H
 

@@ -227,8 +227,7 @@ Number IrArithmetic::compare(Comparison how, Number a, Number b) {
   sameShape(x, y);
   if (isFloat(a.type))
     return toNumber(arith::CmpFOp::create(builder, loc, floatPredicate(how), x, y));
-  return toNumber(
-      arith::CmpIOp::create(builder, loc, integerPredicate(how, a.type == ElementType::Bool), x, y));
+  return toNumber(arith::CmpIOp::create(builder, loc, integerPredicate(how, a.type == ElementType::Bool), x, y));
 }
 
 Number IrArithmetic::select(Number condition, Number ifTrue, Number ifFalse) {

@@ -46,9 +46,9 @@ Expression logarithm(Expression x) {
   } else {
     Expression s = f / (f + 2);
     Expression square = s * s;
-    Expression q = polynomial(square, {0x1.5555555555593p-1, 0x1.999999997fb30p-2, 0x1.2492494217bbfp-2,
-                                       0x1.c71c51e7e2c51p-3, 0x1.7466463077219p-3, 0x1.39a0f4a58738cp-3,
-                                       0x1.2f0d91f417ef4p-3});
+    Expression q =
+        polynomial(square, {0x1.5555555555593p-1, 0x1.999999997fb30p-2, 0x1.2492494217bbfp-2, 0x1.c71c51e7e2c51p-3,
+                            0x1.7466463077219p-3, 0x1.39a0f4a58738cp-3, 0x1.2f0d91f417ef4p-3});
     correction = fma(s, fma(square, q, -f), exponent * 0x1.abc9e3b39803fp-56);
   }
   Expression result = fma(exponent, format.pick(0x1.62e43p-1, 0x1.62e42fefa39efp-1), f + correction);
