@@ -5,6 +5,7 @@
 #include "runtime/base/Status.h"
 #include <cstdint>
 #include <map>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -60,7 +61,7 @@ public:
 
 private:
   std::string name;
-  std::vector<char> bytes; // a vector keeps its address when moved; entries point into it
+  std::shared_ptr<const std::string> bytes; // entries point into it
   std::vector<TensorEntry> entries;
   std::map<std::string, size_t, std::less<>> byName;
   std::map<std::string, std::string, std::less<>> strings;
