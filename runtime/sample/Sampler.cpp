@@ -42,7 +42,7 @@ Status checkSamplerOptions(const SamplerOptions &options) {
   return {};
 }
 
-StatusOr<std::vector<double>> probabilities(absl::Span<const double> logits, const SamplerOptions &options) {
+StatusOr<std::vector<double>> probabilities(std::span<const double> logits, const SamplerOptions &options) {
   MEKIK_RETURN_IF_ERROR(checkSamplerOptions(options));
   size_t best = logits.size();
   for (size_t i = 0; i < logits.size(); ++i) {
@@ -85,7 +85,7 @@ StatusOr<std::vector<double>> probabilities(absl::Span<const double> logits, con
   return result;
 }
 
-int32_t draw(absl::Span<const double> probabilities, double uniform) {
+int32_t draw(std::span<const double> probabilities, double uniform) {
   double sum = 0.0;
   int32_t last = 0;
   for (size_t i = 0; i < probabilities.size(); ++i) {
@@ -99,7 +99,7 @@ int32_t draw(absl::Span<const double> probabilities, double uniform) {
   return last;
 }
 
-StatusOr<int32_t> nextId(absl::Span<const double> logits, const SamplerOptions &options, uint64_t seed,
+StatusOr<int32_t> nextId(std::span<const double> logits, const SamplerOptions &options, uint64_t seed,
                          uint32_t sample, uint64_t position) {
   MEKIK_ASSIGN_OR_RETURN(std::vector<double> chances, probabilities(logits, options));
   return draw(chances, base::uniformDouble(seed, MEKIK_STREAM_SAMPLE, sample, position));

@@ -4,9 +4,9 @@
 #ifndef MEKIK_RUNTIME_SAMPLE_SAMPLER_H
 #define MEKIK_RUNTIME_SAMPLE_SAMPLER_H
 
-#include "absl/types/span.h"
 #include "runtime/base/Status.h"
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace mekik::sample {
@@ -26,14 +26,14 @@ base::Status checkSamplerOptions(const SamplerOptions &options);
 
 /// The probability of every id, in id order, 0 for those left out. Order of preference among equal logits: the lower id.
 /// Errors: checkSamplerOptions; OutOfRange for a NaN or +inf logit, or none above -inf.
-base::StatusOr<std::vector<double>> probabilities(absl::Span<const double> logits, const SamplerOptions &options);
+base::StatusOr<std::vector<double>> probabilities(std::span<const double> logits, const SamplerOptions &options);
 
 /// The first id whose cumulative probability, in id order, is above `uniform` in [0, 1); the last id of non-zero
 /// probability if rounding leaves the sum below it.
-int32_t draw(absl::Span<const double> probabilities, double uniform);
+int32_t draw(std::span<const double> probabilities, double uniform);
 
 /// probabilities and draw with the number that belongs to (seed, sample, position).
-base::StatusOr<int32_t> nextId(absl::Span<const double> logits, const SamplerOptions &options, uint64_t seed,
+base::StatusOr<int32_t> nextId(std::span<const double> logits, const SamplerOptions &options, uint64_t seed,
                                uint32_t sample, uint64_t position);
 
 } // namespace mekik::sample

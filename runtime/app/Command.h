@@ -1,0 +1,74 @@
+// What the commands of the trainer share: the program they run in, how they fail, how they load data and checkpoints.
+#ifndef MEKIK_RUNTIME_APP_COMMAND_H
+#define MEKIK_RUNTIME_APP_COMMAND_H
+
+#include "runtime/abi/MekikAbi.h"
+#include "runtime/app/Options.h"
+#include "runtime/checkpoint/Checkpoint.h"
+#include "runtime/model/Model.h"
+#include "runtime/tokenizer/Tokenizer.h"
+#include "runtime/train/Examples.h"
+#include "runtime/train/RunState.h"
+#include <memory>
+#include <string>
+
+namespace mekik::app {
+
+struct Program {
+  std::string name; // as it was called: "./gpt"
+  const MekikModel &model;
+  std::unique_ptr<tokenizer::Tokenizer> tokenizer; // null for models that are not about text
+};
+
+struct Command {
+  std::string_view name, summary, examples; // each example is the rest of a command line and its explanation
+  std::span<const OptionSpec> options;
+  base::Status (*run)(const Program &program, const Options &options);
+};
+
+extern const Command trainCommand, sampleCommand, evalCommand, infoCommand;
+
+/// A failure that is the command line's: exit status 2.
+class UsageMark {
+public:
+  static base::Status mark(const base::Status &status);
+  static bool isMarked(const base::Status &status);
+  static std::string text(const base::Status &status);
+};
+
+/// Returns a StatusOr's failure marked as wrong usage.
+#define MEKIK_ASSIGN_OPTION(target, expression)                                                                        \
+  MEKIK_ASSIGN_OPTION_AT(target, expression, MEKIK_STATUS_CONCAT(mekikOption, __LINE__))
+#define MEKIK_ASSIGN_OPTION_AT(target, expression, result)                                                             \
+  auto result = (expression);                                                                                          \
+  if (!result.ok())                                                                                                    \
+    return ::mekik::app::UsageMark::mark(result.status());                                                             \
+  target = std::move(result).value()
+
+constexpr OptionSpec threadsOption = {"--threads", "N", "threads to use (default: all cores; changes no result)"};
+constexpr OptionSpec helpOption = {"--help", "", "this text"};
+
+/// The model with the threads asked for. The environment variable MEKIK_FILL_WORK=1 turns on
+/// ModelOptions::fillWorkWithGarbage.
+base::StatusOr<model::Model> makeModel(const Program &program, const Options &options);
+
+/// Text through the program's tokenizer, or tensors for a program without one.
+base::StatusOr<std::unique_ptr<train::Examples>> loadExamples(const Program &program, const std::string &path,
+                                                              const train::Settings &settings);
+/// The same data's hash alone.
+train::Settings defaultSettings(const Program &program);
+
+/// Loads parameters from a checkpoint file, or from best.safetensors of a run's folder, and returns the checkpoint.
+base::StatusOr<checkpoint::Checkpoint> loadParameters(const Program &program, const std::string &path,
+                                                      model::Model &model);
+
+/// To standard output and standard error. Standard output that cannot be written is a failure.
+base::Status printOut(std::string_view text);
+void printError(std::string_view text);
+
+/// Value of an integer setting of the model's configuration.
+std::optional<int64_t> configuredInteger(const MekikModel &model, std::string_view key);
+
+} // namespace mekik::app
+
+#endif

@@ -1,0 +1,51 @@
+// What a training step and an evaluation see, written straight into the inputs of a compiled function. Text and tensor
+// data differ only here.
+#ifndef MEKIK_RUNTIME_TRAIN_EXAMPLES_H
+#define MEKIK_RUNTIME_TRAIN_EXAMPLES_H
+
+#include "runtime/data/TensorData.h"
+#include "runtime/data/TextData.h"
+#include "runtime/model/Model.h"
+#include "runtime/tokenizer/Tokenizer.h"
+#include <memory>
+#include <string>
+
+namespace mekik::train {
+
+enum class Split { Train, Validation };
+
+class Examples {
+public:
+  virtual ~Examples() = default;
+
+  /// SHA-256 of the data, hexadecimal: a resumed run must see the same.
+  virtual const std::string &dataHash() const = 0;
+  /// "4725 training and 559 validation symbols"
+  virtual std::string describe() const = 0;
+  /// OK if inputs and targets of `function` can be fed from this data. Errors say what the model wants and what there is.
+  virtual base::Status check(const model::Model &model, const MekikFunction &function) const = 0;
+  /// Number of examples that an evaluation of this split averages over; 0 if the split is empty by request.
+  virtual int64_t evaluationCount(const model::Model &model, const MekikFunction &function, Split split) const = 0;
+  /// Writes the batch of the step, counted from 0. `function` passed check.
+  virtual void writeTraining(model::Model &model, const MekikFunction &function, uint64_t seed, int64_t step) const = 0;
+  /// Writes evaluation examples first, first + 1, ... until the batch is full.
+  virtual void writeEvaluation(model::Model &model, const MekikFunction &function, Split split,
+                               int64_t first) const = 0;
+};
+
+/// Windows of text for models with one input i32[batch, context] and one target i32[batch, context] (every next symbol)
+/// or i32[batch] (the symbol after the window). An evaluation takes the first `evaluationSymbols` symbols of a part in
+/// windows that do not overlap; 0 takes all. `tokenizer` must outlive the result.
+std::unique_ptr<Examples> makeTextExamples(data::TextData data, std::string dataHash,
+                                           const tokenizer::Tokenizer &tokenizer, int64_t evaluationSymbols);
+
+/// Tensors named like the inputs and targets of the model. An evaluation takes the first `evaluationExamples` examples
+/// of a part; 0 takes all.
+std::unique_ptr<Examples> makeTensorExamples(data::TensorData data, std::string dataHash, int64_t evaluationExamples);
+
+/// Rows of the batch that `function` takes: the first axis of its inputs, at least 1.
+int64_t batchSize(const MekikFunction &function);
+
+} // namespace mekik::train
+
+#endif

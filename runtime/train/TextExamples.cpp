@@ -1,0 +1,102 @@
+// Windows of ids into the inputs of a language model.
+#include "runtime/base/Concat.h"
+#include "runtime/base/Parse.h"
+#include "runtime/train/Examples.h"
+#include <algorithm>
+
+namespace mekik::train {
+namespace {
+
+using base::concat;
+using base::Status;
+
+class TextExamples final : public Examples {
+public:
+  TextExamples(data::TextData data, std::string hash, const tokenizer::Tokenizer &tokenizer, int64_t evaluationSymbols)
+      : data(std::move(data)), hash(std::move(hash)), tokenizer(tokenizer), evaluationSymbols(evaluationSymbols) {}
+
+  const std::string &dataHash() const override { return hash; }
+
+  std::string describe() const override {
+    return concat(base::formatCount(data.train().size()), " training and ",
+                  base::formatCount(data.validation().size()), " validation symbols");
+  }
+
+  Status check(const model::Model &model, const MekikFunction &function) const override {
+    MEKIK_ASSIGN_OR_RETURN(const MekikTensor *input, model.tensor(function, MEKIK_INPUT));
+    MEKIK_ASSIGN_OR_RETURN(const MekikTensor *target, model.tensor(function, MEKIK_TARGET));
+    bool fits = input->type == MEKIK_I32 && target->type == MEKIK_I32 && input->rank == 2 && input->shape[0] > 0 &&
+                input->shape[1] > 0 && (target->rank == 1 || target->rank == 2) &&
+                target->shape[0] == input->shape[0] && (target->rank == 1 || target->shape[1] == input->shape[1]);
+    if (!fits)
+      return base::failedPreconditionError(
+          concat("text cannot feed function ", function.name, " of model ", model.descriptor().name,
+                 ": expected input i32[batch, context] and target i32[batch, context] or i32[batch], found ",
+                 input->name, ": ", model::describeTensor(*input), " and ", target->name, ": ",
+                 model::describeTensor(*target), "; give the data as tensors in a .safetensors file"));
+    for (const MekikTensor *tensor : {input, target})
+      if (tensor->classes > 0 && tensor->classes < tokenizer.size())
+        return base::failedPreconditionError(
+            concat("model ", model.descriptor().name, " takes ids below ", tensor->classes, " as ", tensor->name,
+                   ", the tokenizer has ", tokenizer.size(), " symbols (", tokenizer.describe(), ")"));
+    return data.checkContext(input->shape[1]);
+  }
+
+  int64_t evaluationCount(const model::Model &model, const MekikFunction &function, Split split) const override {
+    return data::TextData::evaluationWindowCount(part(split), context(model, function), evaluationSymbols);
+  }
+
+  void writeTraining(model::Model &model, const MekikFunction &function, uint64_t seed, int64_t step) const override {
+    int64_t batch = batchSize(function), length = context(model, function);
+    for (int64_t row = 0; row < batch; ++row)
+      writeRow(model, function, row,
+               data.windowAt(seed, static_cast<uint64_t>(step), static_cast<uint64_t>(row), length));
+  }
+
+  void writeEvaluation(model::Model &model, const MekikFunction &function, Split split, int64_t first) const override {
+    int64_t batch = batchSize(function), length = context(model, function);
+    for (int64_t row = 0; row < batch; ++row)
+      writeRow(model, function, row, data::TextData::evaluationWindow(part(split), length, first + row));
+  }
+
+private:
+  std::span<const int32_t> part(Split split) const {
+    return split == Split::Train ? data.train() : data.validation();
+  }
+
+  static int64_t context(const model::Model &model, const MekikFunction &function) {
+    return (*model.tensor(function, MEKIK_INPUT))->shape[1];
+  }
+
+  static void writeRow(model::Model &model, const MekikFunction &function, int64_t row, const data::Window &window) {
+    const MekikTensor &input = **model.tensor(function, MEKIK_INPUT), &target = **model.tensor(function, MEKIK_TARGET);
+    auto *inputIds = static_cast<int32_t *>(model.data(input));
+    auto *targetIds = static_cast<int32_t *>(model.data(target));
+    std::copy(window.input.begin(), window.input.end(), inputIds + row * input.shape[1]);
+    if (target.rank == 1)
+      targetIds[row] = window.target.back();
+    else
+      std::copy(window.target.begin(), window.target.end(), targetIds + row * target.shape[1]);
+  }
+
+  data::TextData data;
+  std::string hash;
+  const tokenizer::Tokenizer &tokenizer;
+  int64_t evaluationSymbols;
+};
+
+} // namespace
+
+int64_t batchSize(const MekikFunction &function) {
+  for (uint64_t i = 0; i < function.tensorCount; ++i)
+    if (const MekikTensor &tensor = function.tensors[i]; tensor.role == MEKIK_INPUT && tensor.rank > 0)
+      return std::max<int64_t>(1, tensor.shape[0]);
+  return 1;
+}
+
+std::unique_ptr<Examples> makeTextExamples(data::TextData data, std::string dataHash,
+                                           const tokenizer::Tokenizer &tokenizer, int64_t evaluationSymbols) {
+  return std::make_unique<TextExamples>(std::move(data), std::move(dataHash), tokenizer, evaluationSymbols);
+}
+
+} // namespace mekik::train
