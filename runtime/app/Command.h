@@ -28,21 +28,18 @@ struct Command {
 
 extern const Command trainCommand, sampleCommand, evalCommand, infoCommand;
 
-/// A failure that is the command line's: exit status 2.
-class UsageMark {
-public:
-  static base::Status mark(const base::Status &status);
-  static bool isMarked(const base::Status &status);
-  static std::string text(const base::Status &status);
-};
+/// The same failure as one of the command line: exit status 2.
+inline base::Status wrongUsage(const base::Status &status) {
+  return status.ok() ? status : base::Status(base::StatusCode::WrongUsage, status.message());
+}
 
-/// Returns a StatusOr's failure marked as wrong usage.
+/// MEKIK_ASSIGN_OR_RETURN for the value of an option.
 #define MEKIK_ASSIGN_OPTION(target, expression)                                                                        \
   MEKIK_ASSIGN_OPTION_AT(target, expression, MEKIK_STATUS_CONCAT(mekikOption, __LINE__))
 #define MEKIK_ASSIGN_OPTION_AT(target, expression, result)                                                             \
   auto result = (expression);                                                                                          \
   if (!result.ok())                                                                                                    \
-    return ::mekik::app::UsageMark::mark(result.status());                                                             \
+    return ::mekik::app::wrongUsage(result.status());                                                                  \
   target = std::move(result).value()
 
 constexpr OptionSpec threadsOption = {"--threads", "N", "threads to use (default: all cores; changes no result)"};
@@ -55,8 +52,10 @@ base::StatusOr<model::Model> makeModel(const Program &program, const Options &op
 /// Text through the program's tokenizer, or tensors for a program without one.
 base::StatusOr<std::unique_ptr<train::Examples>> loadExamples(const Program &program, const std::string &path,
                                                               const train::Settings &settings);
-/// The same data's hash alone.
+/// The settings of a run that asks for nothing else: book-sized evaluations for lines, larger ones for a stream.
 train::Settings defaultSettings(const Program &program);
+/// Reads --eval-every, --eval-symbols, --patience and --validation over `settings`, as far as they are given.
+base::Status readSettings(const Options &options, train::Settings &settings);
 
 /// Loads parameters from a checkpoint file, or from best.safetensors of a run's folder, and returns the checkpoint.
 base::StatusOr<checkpoint::Checkpoint> loadParameters(const Program &program, const std::string &path,

@@ -13,6 +13,7 @@ namespace mekik::base {
 
 enum class StatusCode {
   Ok,
+  WrongUsage,         // the command line itself is wrong: exit status 2
   InvalidArgument,    // the user's input is wrong
   NotFound,           // a file, tensor or function that is not there
   PermissionDenied,   //

@@ -125,6 +125,14 @@ int64_t elementCount(const MekikTensor &tensor) {
   return static_cast<int64_t>(tensor.bytes / elementBytes(tensor.type));
 }
 
+uint64_t parameterCount(const MekikModel &model) {
+  uint64_t count = 0;
+  for (uint64_t i = 0; i < model.tensorCount; ++i)
+    if (model.tensors[i].role == MEKIK_PARAMETER)
+      count += static_cast<uint64_t>(elementCount(model.tensors[i]));
+  return count;
+}
+
 Status checkDescriptor(const MekikModel &model) {
   if (model.magic != MEKIK_ABI_MAGIC)
     return base::invalidArgumentError("this is not a compiled Mekik model: the first eight bytes are another number");

@@ -28,6 +28,8 @@ std::string_view arenaName(int32_t arena);
 std::string describeTensor(const MekikTensor &tensor);
 /// Product of the shape. The descriptor was checked.
 int64_t elementCount(const MekikTensor &tensor);
+/// Elements of all parameters together.
+uint64_t parameterCount(const MekikModel &descriptor);
 
 struct ModelOptions {
   /// 0: all cores the process may use. Never more than the largest dispatch has tiles.

@@ -1,0 +1,101 @@
+#include "runtime/app/Command.h"
+#include "runtime/base/Concat.h"
+#include "runtime/base/File.h"
+#include "runtime/base/Json.h"
+#include "runtime/base/Parse.h"
+#include "runtime/base/Sha256.h"
+#include "runtime/train/Trainer.h"
+#include <cstdlib>
+#include <unistd.h>
+
+namespace mekik::app {
+namespace {
+
+using base::concat;
+using base::Status;
+using base::StatusOr;
+
+data::Layout layoutOf(const tokenizer::Tokenizer &tokenizer) {
+  return tokenizer.endId() ? data::Layout::Lines : data::Layout::Stream;
+}
+
+std::string hashOf(const checkpoint::Safetensors &file) {
+  base::Sha256 hash;
+  for (const checkpoint::TensorEntry &tensor : file.tensors()) {
+    hash.update(concat(tensor.name, "\n", checkpoint::describeShape(tensor.type, tensor.shape), "\n"));
+    hash.update({reinterpret_cast<const char *>(tensor.data.data()), tensor.data.size()});
+  }
+  return hash.finishHex();
+}
+
+} // namespace
+
+StatusOr<model::Model> makeModel(const Program &program, const Options &options) {
+  model::ModelOptions modelOptions;
+  MEKIK_ASSIGN_OPTION(int64_t threads,
+                      options.integerOr("--threads", 0, options.has("--threads") ? 1 : 0, model::ThreadPool::maximumThreads));
+  modelOptions.threads = static_cast<int>(threads);
+  const char *fill = getenv("MEKIK_FILL_WORK");
+  modelOptions.fillWorkWithGarbage = fill && std::string_view(fill) == "1";
+  return model::Model::create(program.model, modelOptions);
+}
+
+train::Settings defaultSettings(const Program &program) {
+  train::Settings settings;
+  bool lines = program.tokenizer && program.tokenizer->endId();
+  settings.evaluationLimit = lines ? 512 : program.tokenizer ? 8192 : 1024;
+  return settings;
+}
+
+Status readSettings(const Options &options, train::Settings &settings) {
+  MEKIK_ASSIGN_OPTION(settings.evaluateEvery, options.integerOr("--eval-every", settings.evaluateEvery, 1));
+  MEKIK_ASSIGN_OPTION(settings.evaluationLimit, options.integerOr("--eval-symbols", settings.evaluationLimit, 0));
+  MEKIK_ASSIGN_OPTION(settings.patience, options.integerOr("--patience", settings.patience, 0));
+  if (auto share = options.text("--validation")) {
+    MEKIK_ASSIGN_OPTION(settings.validation, data::parseValidationShare("--validation", *share));
+  }
+  return {};
+}
+
+StatusOr<std::unique_ptr<train::Examples>> loadExamples(const Program &program, const std::string &path,
+                                                        const train::Settings &settings) {
+  if (!program.tokenizer) {
+    MEKIK_ASSIGN_OR_RETURN(data::TensorData tensors, data::TensorData::load(path, settings.validation));
+    std::string hash = hashOf(tensors.file());
+    return train::makeTensorExamples(std::move(tensors), std::move(hash), settings.evaluationLimit);
+  }
+  MEKIK_ASSIGN_OR_RETURN(data::Text text, data::Text::load(path));
+  MEKIK_ASSIGN_OR_RETURN(data::TextData windows,
+                         data::TextData::create(text, *program.tokenizer,
+                                                {.layout = layoutOf(*program.tokenizer),
+                                                 .validation = settings.validation}));
+  return train::makeTextExamples(std::move(windows), text.hash(), *program.tokenizer, settings.evaluationLimit);
+}
+
+StatusOr<checkpoint::Checkpoint> loadParameters(const Program &program, const std::string &path,
+                                                model::Model &model) {
+  std::string file = base::pathKind(path) == base::PathKind::Directory ? train::bestPath(path) : path;
+  auto checkpoint = checkpoint::loadCheckpoint(file);
+  if (checkpoint.status().code() == base::StatusCode::NotFound)
+    return base::notFoundError(concat("no checkpoint at ", file, "; train first (", program.name,
+                                      " train --data FILE), or name one with --checkpoint"));
+  MEKIK_RETURN_IF_ERROR(checkpoint.status());
+  MEKIK_RETURN_IF_ERROR(train::checkOrigin(*checkpoint, model, program.tokenizer.get()));
+  MEKIK_RETURN_IF_ERROR(train::restoreParameters(*checkpoint, model));
+  return checkpoint;
+}
+
+Status printOut(std::string_view text) { return base::writeAll(STDOUT_FILENO, text, "standard output"); }
+
+void printError(std::string_view text) {
+  // With standard error gone there is nobody left to tell.
+  (void)base::writeAll(STDERR_FILENO, text, "standard error").ok();
+}
+
+std::optional<int64_t> configuredInteger(const MekikModel &model, std::string_view key) {
+  auto configuration = base::Json::parse(model.configuration, "configuration");
+  const base::Json *value = configuration.ok() ? configuration->find(key) : nullptr;
+  return value ? value->integer() : std::nullopt;
+}
+
+} // namespace mekik::app
