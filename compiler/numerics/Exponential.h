@@ -12,6 +12,8 @@ Expression exponential(Expression x);
 Expression exponentialOfNonPositive(Expression x);
 /// The same for x whose result is a normal number (in F32 -87 <= x <= 88, in F64 -708 <= x <= 709) or NaN.
 Expression exponentialOfModerate(Expression x);
+/// exp(x + tail) for a tail of the size of x's rounding error.
+Expression exponentialOfSum(Expression x, Expression tail);
 
 } // namespace mekik::numerics
 

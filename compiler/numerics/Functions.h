@@ -13,10 +13,22 @@
 namespace mekik::numerics {
 
 Number exp(Arithmetic &arithmetic, Number x);
-Number log(Arithmetic &arithmetic, Number x); ///< log(-0) = log(0) = -inf, negative gives NaN
+Number expm1(Arithmetic &arithmetic, Number x); ///< exp(x) - 1
+Number log(Arithmetic &arithmetic, Number x);   ///< log(-0) = log(0) = -inf, negative gives NaN
+Number log1p(Arithmetic &arithmetic, Number x); ///< log(1 + x)
 Number tanh(Arithmetic &arithmetic, Number x);
-Number rsqrt(Arithmetic &arithmetic, Number x);   ///< 1 / sqrt(x): two correctly rounded operations
-Number sigmoid(Arithmetic &arithmetic, Number x); ///< 1 / (1 + exp(-x))
+Number erf(Arithmetic &arithmetic, Number x);
+Number sin(Arithmetic &arithmetic, Number x); ///< radians, every finite argument; infinity gives NaN
+Number cos(Arithmetic &arithmetic, Number x); ///< likewise
+
+Number rsqrt(Arithmetic &arithmetic, Number x);    ///< 1 / sqrt(x): two correctly rounded operations
+Number sigmoid(Arithmetic &arithmetic, Number x);  ///< 1 / (1 + exp(-x))
+Number softplus(Arithmetic &arithmetic, Number x); ///< log(1 + exp(x)) as max(x, 0) + log1p(exp(-|x|))
+
+/// x to the power y; x and y of one type. As pow of C: pow(x, 0) = pow(1, y) = 1 even for NaN; a negative finite x
+/// gives NaN unless y is an integer, and then the sign of x if y is odd; zeros and infinities likewise carry their sign
+/// for odd y; pow(-1, +-inf) = 1.
+Number pow(Arithmetic &arithmetic, Number x, Number y);
 
 } // namespace mekik::numerics
 

@@ -15,6 +15,10 @@ template <typename Float> Float sigmoidReference(Float x) {
   return (x < 0 ? e : 1) / (1 + e);
 }
 
+template <typename Float> Float softplusReference(Float x) {
+  return std::fmax(x, Float(0)) + std::log1p(std::exp(-std::fabs(x)));
+}
+
 template <typename Float> Float rsqrtReference(Float x) { return 1 / std::sqrt(x); }
 
 template <typename Got, typename Want> double measure(Got got, Want want, int minimumExponent, int fractionBits) {
@@ -42,8 +46,16 @@ double ulpError(double got, long double want) { return measure(got, want, -1022,
 
 const std::vector<FunctionReference> &functionReferences() {
   static const std::vector<FunctionReference> references = {
-      MEKIK_REFERENCE(exp, std::exp),         MEKIK_REFERENCE(log, std::log),
-      MEKIK_REFERENCE(tanh, std::tanh),       MEKIK_REFERENCE(sigmoid, sigmoidReference),
+      MEKIK_REFERENCE(exp, std::exp),
+      MEKIK_REFERENCE(log, std::log),
+      MEKIK_REFERENCE(tanh, std::tanh),
+      MEKIK_REFERENCE(erf, std::erf),
+      MEKIK_REFERENCE(expm1, std::expm1),
+      MEKIK_REFERENCE(log1p, std::log1p),
+      MEKIK_REFERENCE(softplus, softplusReference),
+      MEKIK_REFERENCE(sigmoid, sigmoidReference),
+      MEKIK_REFERENCE(sin, std::sin),
+      MEKIK_REFERENCE(cos, std::cos),
       MEKIK_REFERENCE(rsqrt, rsqrtReference),
   };
   return references;
