@@ -2,6 +2,7 @@
 #include "compiler/graph/Graph.h"
 #include "compiler/numerics/NumberArithmetic.h"
 #include "mlir/IR/Builders.h"
+#include "mlir/IR/OpImplementation.h"
 #include "llvm/ADT/TypeSwitch.h"
 
 using namespace mlir;
@@ -29,6 +30,8 @@ Operation *GraphDialect::materializeConstant(OpBuilder &builder, Attribute value
 }
 
 ElementType graph::elementType(Type type) {
+  if (auto tensor = dyn_cast<RankedTensorType>(type))
+    type = tensor.getElementType();
   if (type.isF32())
     return ElementType::F32;
   if (type.isF64())
@@ -41,7 +44,60 @@ ElementType graph::elementType(Type type) {
   return ElementType::Bool;
 }
 
-ElementType graph::elementType(Value tensor) { return elementType(cast<RankedTensorType>(tensor.getType()).getElementType()); }
+ElementType graph::elementType(Value tensor) { return elementType(tensor.getType()); }
+
+std::string graph::shapeText(ArrayRef<int64_t> shape) {
+  std::string text;
+  llvm::raw_string_ostream out(text);
+  out << '[';
+  llvm::interleaveComma(shape, out);
+  out << ']';
+  return text;
+}
+
+std::optional<Number> graph::splatNumber(Attribute attribute) {
+  auto splat = dyn_cast_or_null<SplatElementsAttr>(attribute);
+  if (!splat)
+    return std::nullopt;
+  ElementType type = elementType(splat.getElementType());
+  Attribute value = splat.getSplatValue<Attribute>();
+  if (auto real = dyn_cast<FloatAttr>(value))
+    return Number{type, real.getValue().bitcastToAPInt().getZExtValue()};
+  return Number{type, cast<IntegerAttr>(value).getValue().getZExtValue()};
+}
+
+std::optional<double> graph::splatValue(Attribute attribute) {
+  std::optional<Number> number = splatNumber(attribute);
+  if (!number)
+    return std::nullopt;
+  switch (number->type) {
+  case ElementType::F32:
+    return numerics::toFloat(*number);
+  case ElementType::F64:
+    return numerics::toDouble(*number);
+  case ElementType::I32:
+    return numerics::toInt32(*number);
+  case ElementType::I64:
+    return static_cast<double>(numerics::toInt64(*number));
+  case ElementType::Bool:
+    return numerics::toBool(*number);
+  }
+  return std::nullopt;
+}
+
+Attribute graph::splatAttribute(Type type, Number number) {
+  auto tensor = cast<RankedTensorType>(type);
+  Type element = tensor.getElementType();
+  if (auto real = dyn_cast<FloatType>(element))
+    return SplatElementsAttr::get(tensor, APFloat(real.getFloatSemantics(), APInt(real.getWidth(), number.bits)));
+  return SplatElementsAttr::get(
+      tensor, APInt(element.getIntOrFloatBitWidth(), number.bits, /*isSigned=*/false, /*implicitTrunc=*/true));
+}
+
+OpFoldResult graph::reshapeSplat(Attribute attribute, Type type) {
+  std::optional<Number> number = splatNumber(attribute);
+  return number ? OpFoldResult(splatAttribute(type, *number)) : OpFoldResult();
+}
 
 namespace {
 
@@ -66,33 +122,20 @@ private:
   numerics::NumberArithmetic numbers;
 };
 
-Number numberOf(Attribute value, ElementType type) {
-  if (auto real = dyn_cast<FloatAttr>(value))
-    return {type, real.getValue().bitcastToAPInt().getZExtValue()};
-  return {type, static_cast<uint64_t>(cast<IntegerAttr>(value).getValue().getSExtValue())};
-}
-
-Attribute attributeOf(Number number, Type type) {
-  if (auto real = dyn_cast<FloatType>(type))
-    return FloatAttr::get(type, APFloat(real.getFloatSemantics(), APInt(real.getWidth(), number.bits)));
-  return IntegerAttr::get(type, APInt(type.getIntOrFloatBitWidth(), number.bits, /*isSigned=*/false, /*implicitTrunc=*/true));
-}
-
 } // namespace
 
 OpFoldResult graph::foldElementwise(ElementOpInterface op, ArrayRef<Attribute> operands) {
   SmallVector<Number> values;
-  for (auto [attribute, operand] : llvm::zip(operands, op->getOperands())) {
-    auto splat = dyn_cast_or_null<SplatElementsAttr>(attribute);
-    if (!splat)
+  for (Attribute attribute : operands) {
+    std::optional<Number> value = splatNumber(attribute);
+    if (!value)
       return {};
-    values.push_back(numberOf(splat.getSplatValue<Attribute>(), elementType(operand)));
+    values.push_back(*value);
   }
   if (values.empty())
     return {};
   auto type = cast<RankedTensorType>(op->getResult(0).getType());
   SplatReader reader(values);
   SmallVector<Index> origin(type.getRank());
-  Number result = op.element(reader, origin);
-  return SplatElementsAttr::get(type, attributeOf(result, type.getElementType()));
+  return splatAttribute(type, op.element(reader, origin));
 }

@@ -28,6 +28,18 @@ numerics::ElementType elementType(mlir::Type type);
 /// The same of a tensor value.
 numerics::ElementType elementType(mlir::Value tensor);
 
+/// A shape as messages show it: "[8, 16, 32]".
+std::string shapeText(llvm::ArrayRef<int64_t> shape);
+/// The number every element of a constant has, of the element type of `attribute`; nullopt if it is not a constant or
+/// not the same everywhere. Operands of folders are such attributes.
+std::optional<numerics::Number> splatNumber(mlir::Attribute attribute);
+/// The same as a double.
+std::optional<double> splatValue(mlir::Attribute attribute);
+/// The attribute of a tensor of `type` whose every element is `number`.
+mlir::Attribute splatAttribute(mlir::Type type, numerics::Number number);
+/// `attribute`, a constant that is the same everywhere, under the shape of `type`; null if it is not such a constant.
+mlir::OpFoldResult reshapeSplat(mlir::Attribute attribute, mlir::Type type);
+
 /// Result of an elementwise op whose operands all are splats, computed by the op's own definition; null otherwise.
 mlir::OpFoldResult foldElementwise(ElementOpInterface op, llvm::ArrayRef<mlir::Attribute> operands);
 

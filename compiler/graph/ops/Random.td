@@ -9,6 +9,7 @@ def Graph_RandomOp : Graph_Op<"random", [DeclareOpInterfaceMethods<StandaloneOpI
   let arguments = (ins ScalarI64:$seed, ScalarI64:$step, I64Attr:$stream);
   let results = (outs FloatTensor:$result);
   let assemblyFormat = "$seed `,` $step `stream` $stream attr-dict `:` type($result)";
+  let hasVerifier = 1;
 }
 
 def Graph_RandomNormalOp : Graph_Op<"random_normal", [DeclareOpInterfaceMethods<CompositeOpInterface>, Differentiable]> {
@@ -16,6 +17,7 @@ def Graph_RandomNormalOp : Graph_Op<"random_normal", [DeclareOpInterfaceMethods<
   let arguments = (ins ScalarI64:$seed, ScalarI64:$step, I64Attr:$stream);
   let results = (outs FloatTensor:$result);
   let assemblyFormat = "$seed `,` $step `stream` $stream attr-dict `:` type($result)";
+  let hasVerifier = 1;
 }
 
 def Graph_DropOp : Graph_Op<"drop", [DeclareOpInterfaceMethods<CompositeOpInterface>, Differentiable,

@@ -62,6 +62,7 @@ def Graph_PadOp : Graph_Op<"pad", [FromElements, Differentiable, InfersType]> {
   let arguments = (ins AnyStaticTensor:$operand, DenseI64ArrayAttr:$low, DenseI64ArrayAttr:$high);
   let results = (outs AnyStaticTensor:$result);
   let assemblyFormat = "$operand $low $high attr-dict `:` type($operand)";
+  let hasFolder = 1;
 }
 
 def Graph_ConcatOp : Graph_Op<"concat", [FromElements, Differentiable, InfersType]> {
@@ -69,6 +70,7 @@ def Graph_ConcatOp : Graph_Op<"concat", [FromElements, Differentiable, InfersTyp
   let arguments = (ins Variadic<AnyStaticTensor>:$operands, I64Attr:$axis);
   let results = (outs AnyStaticTensor:$result);
   let assemblyFormat = "$axis `of` $operands attr-dict `:` type($operands)";
+  let hasFolder = 1;
 }
 
 #endif

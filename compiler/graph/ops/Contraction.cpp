@@ -1,0 +1,108 @@
+// Contraction: checks of the equation, and its gradient, which is a contraction with two of the three label lists
+// exchanged.
+#include "compiler/graph/Build.h"
+#include "compiler/graph/Graph.h"
+#include "llvm/ADT/StringExtras.h"
+
+using namespace mlir;
+using namespace mekik;
+using namespace mekik::graph;
+
+namespace {
+
+struct Labels {
+  StringRef left, right, result;
+};
+
+Labels labelsOf(StringRef equation) {
+  auto [operands, result] = equation.split("->");
+  auto [left, right] = operands.split(',');
+  return {left, right, result};
+}
+
+/// The letter that stands twice in `labels`.
+std::optional<char> repeated(StringRef labels) {
+  for (size_t i = 0; i < labels.size(); ++i)
+    if (labels.drop_front(i + 1).contains(labels[i]))
+      return labels[i];
+  return std::nullopt;
+}
+
+} // namespace
+
+StringRef ContractOp::leftLabels() { return labelsOf(getEquation()).left; }
+StringRef ContractOp::rightLabels() { return labelsOf(getEquation()).right; }
+StringRef ContractOp::resultLabels() { return labelsOf(getEquation()).result; }
+
+LogicalResult ContractOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, ValueRange operands,
+                                           DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
+                                           SmallVectorImpl<Type> &types) {
+  ContractOp::Adaptor adaptor(operands, attributes, properties, regions);
+  StringRef equation = adaptor.getEquation();
+  auto error = [&](const Twine &message) {
+    return emitOptionalError(location, "contraction \"", equation, "\": ", message);
+  };
+  Labels labels = labelsOf(equation);
+  if (!equation.contains("->") || !equation.split("->").first.contains(','))
+    return error("expected the labels of the left operand, a comma, those of the right, \"->\" and those of the "
+                 "result, as in \"ik,kj->ij\"");
+  for (StringRef list : {labels.left, labels.right, labels.result}) {
+    for (char label : list)
+      if (!llvm::isAlpha(label))
+        return error("'" + Twine(label) + "' is not a letter; every axis is one letter");
+    if (std::optional<char> label = repeated(list))
+      return error("'" + Twine(*label) + "' stands twice in \"" + list + "\"");
+  }
+  auto left = dyn_cast<RankedTensorType>(adaptor.getLhs().getType());
+  auto right = dyn_cast<RankedTensorType>(adaptor.getRhs().getType());
+  if (!left || !right || !left.hasStaticShape() || !right.hasStaticShape())
+    return error("operands must be tensors of static shape");
+  if (left.getElementType() != right.getElementType())
+    return emitOptionalError(location, "contraction \"", equation, "\": the left operand has elements of type ",
+                             left.getElementType(), ", the right one of type ", right.getElementType());
+  auto rankError = [&](StringRef side, StringRef list, RankedTensorType type) {
+    return error("\"" + list + "\" names " + Twine(list.size()) + " axes, but the " + side + " operand has shape " +
+                 shapeText(type.getShape()));
+  };
+  if (static_cast<int64_t>(labels.left.size()) != left.getRank())
+    return rankError("left", labels.left, left);
+  if (static_cast<int64_t>(labels.right.size()) != right.getRank())
+    return rankError("right", labels.right, right);
+  bool contracted = false;
+  for (auto [axis, label] : llvm::enumerate(labels.left)) {
+    size_t other = labels.right.find(label);
+    bool kept = labels.result.contains(label);
+    if (other == StringRef::npos) {
+      if (!kept)
+        return error("'" + Twine(label) + "' stands in the left operand alone; sum that axis before");
+      continue;
+    }
+    if (left.getDimSize(axis) != right.getDimSize(other))
+      return error("'" + Twine(label) + "' has size " + Twine(left.getDimSize(axis)) + " in the left operand of shape " +
+                   shapeText(left.getShape()) + " and size " + Twine(right.getDimSize(other)) +
+                   " in the right one of shape " + shapeText(right.getShape()));
+    contracted |= !kept;
+  }
+  for (char label : labels.right)
+    if (!labels.left.contains(label) && !labels.result.contains(label))
+      return error("'" + Twine(label) + "' stands in the right operand alone; sum that axis before");
+  SmallVector<int64_t> shape;
+  for (char label : labels.result) {
+    size_t inLeft = labels.left.find(label), inRight = labels.right.find(label);
+    if (inLeft == StringRef::npos && inRight == StringRef::npos)
+      return error("'" + Twine(label) + "' of the result stands in neither operand");
+    shape.push_back(inLeft != StringRef::npos ? left.getDimSize(inLeft) : right.getDimSize(inRight));
+  }
+  if (!contracted)
+    return error("no axis is summed; multiply the operands instead");
+  types.push_back(left.clone(shape));
+  return success();
+}
+
+SmallVector<Value> ContractOp::gradient(OpBuilder &builder, Value upstream) {
+  Build build(builder, getLoc());
+  Labels labels = labelsOf(getEquation());
+  std::string ofLeft = (labels.result + "," + labels.right + "->" + labels.left).str();
+  std::string ofRight = (labels.left + "," + labels.result + "->" + labels.right).str();
+  return {build.contract(ofLeft, upstream, getRhs()), build.contract(ofRight, getLhs(), upstream)};
+}
