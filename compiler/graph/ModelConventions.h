@@ -62,7 +62,8 @@ inline constexpr llvm::StringLiteral kStateBytes = "mekik.state_bytes";
 // Attributes of a kernel function (stage `kernels` and below).
 /// UnitAttr: the function is a kernel, called once per dispatch.
 inline constexpr llvm::StringLiteral kKernel = "mekik.kernel";
-/// DenseI64ArrayAttr, one entry a result: the operand the result may overwrite, or -1.
+/// DenseI64ArrayAttr: operands that results may overwrite: each is read at the element being written and nowhere else, so
+/// any result of the same type may be given its buffer.
 inline constexpr llvm::StringLiteral kInPlace = "mekik.in_place";
 /// IntegerAttr i64: number of tiles; set when loops are emitted.
 inline constexpr llvm::StringLiteral kTiles = "mekik.tiles";

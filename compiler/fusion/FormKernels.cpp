@@ -1,0 +1,189 @@
+// Pass `form-kernels`: outlines the groups of Grouping.h into kernel functions and leaves each function of the model a
+// straight list of calls and views.
+#include "compiler/driver/Passes.h"
+#include "compiler/fusion/Access.h"
+#include "compiler/fusion/Grouping.h"
+#include "compiler/graph/Build.h"
+#include "compiler/graph/ModelConventions.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/IR/IRMapping.h"
+
+namespace mekik {
+#define GEN_PASS_DEF_FORMKERNELS
+#include "compiler/driver/Passes.h.inc"
+} // namespace mekik
+
+using namespace mlir;
+using namespace mekik;
+using namespace mekik::fusion;
+using graph::shapeOf;
+
+namespace {
+
+/// A fold over several trailing axes becomes a fold over one, of the same elements in the same order.
+void flattenTrailingFolds(func::FuncOp function) {
+  function.walk([](graph::ReductionOpInterface fold) {
+    Value operand = fold->getOperand(0);
+    ArrayRef<int64_t> shape = shapeOf(operand), axes = fold.getAxes();
+    if (axes.size() < 2 || axes.back() != static_cast<int64_t>(shape.size()) - 1)
+      return;
+    SmallVector<int64_t> flat(shape.drop_back(axes.size()));
+    int64_t row = 1;
+    for (int64_t size : shape.take_back(axes.size()))
+      row *= size;
+    flat.push_back(row);
+    OpBuilder builder(fold);
+    fold->setOperand(0, graph::Build(builder, fold.getLoc()).reshape(operand, flat));
+    fold->setAttr("axes", builder.getDenseI64ArrayAttr(flat.size() - 1));
+  });
+}
+
+/// Every result gets a buffer of its own: an argument, a constant or a value returned twice is copied.
+void separateResults(func::FuncOp function) {
+  auto terminator = cast<func::ReturnOp>(function.getBody().front().getTerminator());
+  OpBuilder builder(terminator);
+  llvm::SmallDenseSet<Value> buffers;
+  for (auto [number, operand] : llvm::enumerate(terminator->getOpOperands())) {
+    Value source = operand.get();
+    while (auto view = source.getDefiningOp<graph::ViewOpInterface>())
+      source = view->getOperand(0);
+    auto argument = dyn_cast<BlockArgument>(source);
+    bool kept = argument && operand.get() == source &&
+                function.getArgAttr(argument.getArgNumber(), graph::kName) == function.getResultAttr(number, graph::kName) &&
+                function.getArgAttr(argument.getArgNumber(), graph::kRole) == function.getResultAttr(number, graph::kRole);
+    if (kept)
+      continue;
+    bool computed = source.getDefiningOp() && !isFree(source.getDefiningOp());
+    if (computed && buffers.insert(source).second)
+      continue;
+    auto dims = llvm::to_vector(llvm::seq<int64_t>(0, shapeOf(operand.get()).size()));
+    operand.set(graph::BroadcastOp::create(builder, operand.get().getLoc(), operand.get().getType(), operand.get(), dims));
+  }
+}
+
+double operationsOf(Operation *op) {
+  double elements = 1;
+  if (auto contraction = dyn_cast<graph::ContractionOpInterface>(op)) {
+    for (int64_t size : shapeOf(op->getResult(0)))
+      elements *= size;
+    for (auto [label, size] : llvm::zip(contraction.leftLabels(), shapeOf(op->getOperand(0))))
+      if (!contraction.resultLabels().contains(label))
+        elements *= size;
+    return 2 * elements;
+  }
+  for (int64_t size : shapeOf(isa<graph::ReductionOpInterface>(op) ? op->getOperand(0) : op->getResult(0)))
+    elements *= size;
+  if (isa<graph::ReductionOpInterface>(op))
+    return elements;
+  auto element = dyn_cast<graph::ElementOpInterface>(op);
+  return element ? elements * element.operationsPerElement() : 0;
+}
+
+/// Operands that any result of the same type may overwrite: read only where the result is written, in one pass.
+SmallVector<int64_t> overwritable(const KernelGroup &group, ArrayRef<Value> inputs) {
+  if (group.kind != KernelKind::Rows || llvm::any_of(group.ops, llvm::IsaPred<graph::ReductionOpInterface>))
+    return {};
+  llvm::SmallDenseSet<Value> elsewhere;
+  for (Operation *op : group.ops) {
+    Accesses accesses = accessesOf(cast<graph::ElementOpInterface>(op));
+    for (auto [operand, access] : llvm::zip(op->getOperands(), accesses.operands))
+      if (access != Access::Same || shapeOf(op->getResult(0)) != ArrayRef<int64_t>(group.domain))
+        elsewhere.insert(operand);
+  }
+  SmallVector<int64_t> result;
+  for (auto [number, input] : llvm::enumerate(inputs))
+    if (!elsewhere.contains(input))
+      result.push_back(number);
+  return result;
+}
+
+class Outliner {
+public:
+  explicit Outliner(ModuleOp module) : module(module) {}
+
+  void run(func::FuncOp function) {
+    flattenTrailingFolds(function);
+    separateResults(function);
+    Block &block = function.getBody().front();
+    KernelPlan plan = planKernels(block);
+    Operation *terminator = block.getTerminator();
+    SmallVector<Operation *> old;
+    for (const KernelStep &step : plan.steps) {
+      if (step.view)
+        step.view->moveBefore(terminator);
+      else
+        outline(*step.group, terminator, old);
+    }
+    for (Operation *op : llvm::reverse(old))
+      op->erase();
+    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block.without_terminator())))
+      if (isFree(&op) && op.use_empty())
+        op.erase();
+  }
+
+private:
+  void outline(const KernelGroup &group, Operation *before, SmallVector<Operation *> &old) {
+    llvm::SmallSetVector<Value, 8> inputs;
+    SmallVector<Value> outputs;
+    llvm::SmallPtrSet<Operation *, 16> inside(group.ops.begin(), group.ops.end());
+    double operations = 0;
+    for (Operation *op : group.ops) {
+      operations += operationsOf(op);
+      for (Value operand : op->getOperands())
+        if (Operation *producer = operand.getDefiningOp(); !producer || (!inside.contains(producer) && !isFree(producer)))
+          inputs.insert(operand);
+      if (llvm::any_of(op->getUsers(), [&](Operation *user) { return !inside.contains(user); }))
+        outputs.push_back(op->getResult(0));
+    }
+    if (outputs.empty()) {
+      old.append(group.ops.begin(), group.ops.end());
+      return;
+    }
+
+    OpBuilder builder = OpBuilder::atBlockEnd(module.getBody());
+    Location loc = group.ops.back()->getLoc();
+    auto type = builder.getFunctionType(TypeRange(ValueRange(inputs.getArrayRef())), TypeRange(ValueRange(outputs)));
+    std::string name = (nameOf(group.kind) + "_" + llvm::Twine(nextNumber++)).str();
+    auto kernel = func::FuncOp::create(builder, loc, name, type);
+    kernel.setPrivate();
+    kernel->setAttr(graph::kKernel, builder.getUnitAttr());
+    kernel->setAttr(graph::kOperations, builder.getF64FloatAttr(operations));
+    if (auto operands = overwritable(group, inputs.getArrayRef()); !operands.empty())
+      kernel->setAttr(graph::kInPlace, builder.getDenseI64ArrayAttr(operands));
+
+    Block *body = kernel.addEntryBlock();
+    builder.setInsertionPointToEnd(body);
+    IRMapping mapping;
+    mapping.map(inputs.getArrayRef(), body->getArguments());
+    for (Operation *op : group.ops) {
+      for (Value operand : op->getOperands())
+        if (Operation *producer = operand.getDefiningOp(); producer && isFree(producer) && !mapping.contains(operand))
+          builder.clone(*producer, mapping);
+      builder.clone(*op, mapping);
+    }
+    SmallVector<Value> results;
+    for (Value output : outputs)
+      results.push_back(mapping.lookup(output));
+    func::ReturnOp::create(builder, loc, results);
+
+    builder.setInsertionPoint(before);
+    auto call = func::CallOp::create(builder, loc, kernel, inputs.getArrayRef());
+    for (auto [output, result] : llvm::zip(outputs, call.getResults()))
+      output.replaceUsesWithIf(result, [&](OpOperand &use) { return !inside.contains(use.getOwner()); });
+    old.append(group.ops.begin(), group.ops.end());
+  }
+
+  ModuleOp module;
+  int64_t nextNumber = 0;
+};
+
+struct FormKernels : mekik::impl::FormKernelsBase<FormKernels> {
+  void runOnOperation() override {
+    Outliner outliner(getOperation());
+    for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>()))
+      if (!function->hasAttr(graph::kKernel))
+        outliner.run(function);
+  }
+};
+
+} // namespace

@@ -1,0 +1,149 @@
+// Pass `emit-loops`: every kernel becomes a function over memrefs that runs a range of tiles. The loops come from three
+// emitters (rows, columns, contractions) or from the op itself if it stands alone.
+#include "compiler/driver/Passes.h"
+#include "compiler/fusion/Access.h"
+#include "compiler/graph/ModelConventions.h"
+#include "compiler/lowering/EmitColumns.h"
+#include "compiler/lowering/EmitContraction.h"
+#include "compiler/lowering/EmitRows.h"
+#include "compiler/lowering/Target.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "runtime/abi/MekikAbi.h"
+
+namespace mekik {
+#define GEN_PASS_DEF_EMITLOOPS
+#include "compiler/driver/Passes.h.inc"
+} // namespace mekik
+
+using namespace mlir;
+using namespace mekik;
+using namespace mekik::lowering;
+
+namespace {
+
+/// The op that decides how the kernel's loops look; null for kernels of kind rows.
+Operation *leadingOp(func::FuncOp kernel) {
+  for (Operation &op : kernel.getBody().front().without_terminator())
+    if (isa<graph::ContractionOpInterface, graph::StandaloneOpInterface>(op) || fusion::reducesLeadingAxes(&op))
+      return &op;
+  return nullptr;
+}
+
+class LoopEmitter {
+public:
+  LoopEmitter(func::FuncOp kernel, const Target &target)
+      : kernel(kernel), target(target), leader(leadingOp(kernel)), builder(kernel.getContext()) {}
+
+  void run() {
+    int64_t scratchBytes = 0;
+    if (auto contraction = dyn_cast_or_null<graph::ContractionOpInterface>(leader))
+      scratchBytes = contractionScratchBytes(contraction, target);
+
+    SmallVector<Type> types;
+    for (Type type : kernel.getArgumentTypes())
+      types.push_back(memoryType(type));
+    for (Type type : kernel.getResultTypes())
+      types.push_back(memoryType(type));
+    if (scratchBytes > 0)
+      types.push_back(MemRefType::get({scratchBytes}, builder.getI8Type()));
+    types.append(2, builder.getIndexType());
+
+    builder.setInsertionPoint(kernel);
+    Location loc = kernel.getLoc();
+    auto loops = func::FuncOp::create(builder, loc, kernel.getSymName(), builder.getFunctionType(types, {}));
+    loops.setPrivate();
+    for (StringRef name : {graph::kKernel, graph::kInPlace, graph::kOperations})
+      if (Attribute attribute = kernel->getAttr(name))
+        loops->setAttr(name, attribute);
+    loops->setAttr(graph::kScratch, builder.getI64IntegerAttr(scratchBytes));
+    declareMemory(loops);
+
+    builder.setInsertionPointToStart(loops.addEntryBlock());
+    ValueRange arguments = loops.getArguments();
+    size_t inputs = kernel.getNumArguments(), outputs = kernel.getNumResults();
+    ValueRange operands = arguments.take_front(inputs), results = arguments.slice(inputs, outputs);
+    Value scratch = scratchBytes > 0 ? arguments[inputs + outputs] : Value();
+    Value first = arguments[arguments.size() - 2], last = arguments.back();
+    int64_t tiles = emit(operands, results, scratch, first, last);
+    loops->setAttr(graph::kTiles, builder.getI64IntegerAttr(tiles));
+    builder.setInsertionPointToEnd(&loops.getBody().back());
+    func::ReturnOp::create(builder, loc);
+    kernel.erase();
+  }
+
+private:
+  int64_t emit(ValueRange operands, ValueRange results, Value scratch, Value first, Value last) {
+    auto argument = [&](Value value) { return operands[cast<BlockArgument>(value).getArgNumber()]; };
+    if (auto contraction = dyn_cast_or_null<graph::ContractionOpInterface>(leader)) {
+      emitContraction(builder, leader->getLoc(), contraction, argument(leader->getOperand(0)),
+                      argument(leader->getOperand(1)), results[0], scratch, first, last, target);
+      return contractionTiles(contraction, target);
+    }
+    if (auto standalone = dyn_cast_or_null<graph::StandaloneOpInterface>(leader)) {
+      SmallVector<Value> buffers;
+      for (Value operand : leader->getOperands())
+        buffers.push_back(argument(operand));
+      int64_t tiles = standalone.kernelTiles();
+      standalone.emitKernel(builder, buffers, results[0], first, last);
+      return tiles;
+    }
+    if (leader) {
+      emitColumns(builder, kernel, operands, results, first, last);
+      return columnsTiles(kernel);
+    }
+    emitRows(builder, kernel, operands, results, first, last);
+    return rowsTiles(kernel);
+  }
+
+  /// What is true of the buffers of every dispatch: aligned, valid for their whole size, and apart from each other
+  /// unless a result may be given the buffer of an operand.
+  void declareMemory(func::FuncOp loops) {
+    llvm::SmallDenseSet<int64_t> shared;
+    if (auto overwritable = kernel->getAttrOfType<DenseI64ArrayAttr>(graph::kInPlace))
+      for (int64_t operand : overwritable.asArrayRef()) {
+        shared.insert(operand);
+        for (auto [number, type] : llvm::enumerate(kernel.getResultTypes()))
+          if (type == kernel.getArgumentTypes()[operand])
+            shared.insert(kernel.getNumArguments() + number);
+      }
+    for (auto [number, type] : llvm::enumerate(loops.getArgumentTypes())) {
+      if (!isa<MemRefType>(type))
+        continue;
+      loops.setArgAttr(number, LLVM::LLVMDialect::getAlignAttrName(), builder.getI64IntegerAttr(MEKIK_ALIGNMENT));
+      if (!shared.contains(number))
+        loops.setArgAttr(number, LLVM::LLVMDialect::getNoAliasAttrName(), builder.getUnitAttr());
+    }
+  }
+
+  func::FuncOp kernel;
+  const Target &target;
+  Operation *leader;
+  OpBuilder builder;
+};
+
+struct EmitLoops : mekik::impl::EmitLoopsBase<EmitLoops> {
+  using Base::Base;
+
+  void getDependentDialects(DialectRegistry &registry) const override {
+    Base::getDependentDialects(registry);
+    registry.insert<LLVM::LLVMDialect>();
+  }
+
+  void runOnOperation() override {
+    absl::StatusOr<Target> target = Target::parse(cpu);
+    if (!target.ok()) {
+      getOperation().emitError(std::string(target.status().message()));
+      return signalPassFailure();
+    }
+    for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>()))
+      if (function->hasAttr(graph::kKernel))
+        LoopEmitter(function, *target).run();
+  }
+};
+
+} // namespace

@@ -1,0 +1,338 @@
+// A row that fits in registers is computed at once, straight-line. A longer one is passed over once per level of folds
+// (a fold that needs the result of another is one level up) and once more for what is stored; values are computed again
+// in each pass, which cannot change them. Kernels that treat all elements alike forget the shape and run flat.
+#include "compiler/lowering/EmitRows.h"
+#include "compiler/fusion/Access.h"
+#include "compiler/graph/Build.h"
+#include "compiler/lowering/Lanes.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+
+using namespace mlir;
+using namespace mekik;
+using namespace mekik::lowering;
+using graph::Index;
+using graph::shapeOf;
+using numerics::Number;
+
+namespace {
+
+constexpr int64_t kElementsPerTile = 2048;
+/// Rows of at most this many elements are held in registers whole.
+constexpr int64_t kStraightLineRow = 128;
+
+/// What the body of a kernel of kind rows looks like.
+struct RowsKernel {
+  explicit RowsKernel(func::FuncOp kernel) {
+    Block &body = kernel.getBody().front();
+    bool uniform = true;
+    for (Operation &op : body.without_terminator()) {
+      if (auto fold = dyn_cast<graph::ReductionOpInterface>(op)) {
+        folds.push_back(fold);
+        widen(shapeOf(op.getOperand(0)));
+        continue;
+      }
+      auto accesses = fusion::accessesOf(cast<graph::ElementOpInterface>(op));
+      uniform &= !accesses.usesPosition;
+      if (fusion::isFree(&op))
+        continue;
+      widen(shapeOf(op.getResult(0)));
+      for (auto [operand, access] : llvm::zip(op.getOperands(), accesses.operands))
+        uniform &= access == fusion::Access::Same || shapeOf(operand).empty();
+    }
+    outputs = llvm::to_vector(body.getTerminator()->getOperands());
+    for (Value output : outputs)
+      uniform &= shapeOf(output) == ArrayRef<int64_t>(domain);
+    flat = uniform && folds.empty() && !domain.empty();
+    columns = domain.empty() ? 1 : domain.back();
+    rows = 1;
+    for (int64_t size : ArrayRef<int64_t>(domain).drop_back(domain.empty() ? 0 : 1))
+      rows *= size;
+  }
+
+  void widen(ArrayRef<int64_t> shape) {
+    if (shape.size() >= domain.size())
+      domain.assign(shape.begin(), shape.end());
+  }
+
+  int64_t rowsPerTile() const { return std::max<int64_t>(1, kElementsPerTile / columns); }
+  int64_t tiles() const {
+    int64_t units = flat ? rows * columns : rows, perTile = flat ? kElementsPerTile : rowsPerTile();
+    return (units + perTile - 1) / perTile;
+  }
+
+  SmallVector<int64_t> domain;
+  SmallVector<graph::ReductionOpInterface> folds;
+  SmallVector<Value> outputs;
+  int64_t rows, columns;
+  bool flat;
+};
+
+class RowsEmitter {
+public:
+  RowsEmitter(OpBuilder &builder, func::FuncOp kernel, const RowsKernel &shape, ValueRange operands, ValueRange results)
+      : builder(builder), loc(kernel.getLoc()), kernel(kernel), shape(shape), emitter(builder, kernel, operands),
+        results(results) {}
+
+  /// Runs rows of tiles [first, last).
+  void run(Value first, Value last) {
+    Value perTile = emitter.constant(shape.rowsPerTile()), rows = emitter.constant(shape.rows);
+    Value begin = arith::MulIOp::create(builder, loc, first, perTile);
+    Value end = arith::MulIOp::create(builder, loc, last, perTile);
+    end = arith::MinUIOp::create(builder, loc, end, rows);
+    auto loop = scf::ForOp::create(builder, loc, begin, end, emitter.constant(1));
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    KernelEmitter::Scope scope(emitter);
+    ArrayRef<int64_t> domain = shape.domain;
+    rowIndex = domain.empty() ? SmallVector<Index>() : emitter.delinearize(loop.getInductionVar(), domain.drop_back());
+    if (shape.columns <= kStraightLineRow)
+      emitStraightLine();
+    else
+      emitPasses();
+  }
+
+  /// Runs elements of tiles [first, last) of a flat kernel; all buffers have one axis.
+  void runFlat(Value first, Value last) {
+    int64_t total = shape.rows * shape.columns, whole = total / kLanes * kLanes;
+    Value perTile = emitter.constant(kElementsPerTile);
+    Value begin = arith::MulIOp::create(builder, loc, first, perTile);
+    Value end = arith::MulIOp::create(builder, loc, last, perTile);
+    Value wholeEnd = arith::MinUIOp::create(builder, loc, end, emitter.constant(whole));
+    auto loop = scf::ForOp::create(builder, loc, begin, wholeEnd, emitter.constant(kLanes));
+    {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(loop.getBody());
+      KernelEmitter::Scope scope(emitter);
+      storeOutputs({emitter.lanesFrom(loop.getInductionVar())});
+    }
+    if (whole == total)
+      return;
+    Value isLast = arith::CmpIOp::create(builder, loc, arith::CmpIPredicate::uge, end, emitter.constant(total));
+    auto tail = scf::IfOp::create(builder, loc, isLast, /*withElseRegion=*/false);
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(tail.thenBlock());
+    KernelEmitter::Scope scope(emitter);
+    emitter.laneMask = maskOf(builder, loc, total - whole);
+    storeOutputs({emitter.lanesFrom(emitter.constant(whole))});
+    emitter.laneMask = {};
+  }
+
+private:
+  bool perRow(Value value) const { return shapeOf(value).size() != shape.domain.size(); }
+
+  SmallVector<Index> atColumn(Index column) const {
+    SmallVector<Index> index(rowIndex);
+    if (!shape.domain.empty())
+      index.push_back(column);
+    return index;
+  }
+
+  /// Everything is computed before anything is stored: an output may have the buffer of an operand.
+  void storeOutputs(ArrayRef<Index> index) {
+    SmallVector<std::pair<Value, Number>> numbers;
+    for (auto [output, buffer] : llvm::zip(shape.outputs, results))
+      if (!perRow(output))
+        numbers.push_back({buffer, emitter.valueAt(output, index)});
+    for (auto [buffer, number] : numbers)
+      emitter.store(number, buffer, index);
+  }
+
+  void storeRowOutputs() {
+    for (auto [output, buffer] : llvm::zip(shape.outputs, results))
+      if (perRow(output))
+        emitter.store(emitter.valueAt(output, rowIndex), buffer, rowIndex);
+  }
+
+  Index column(int64_t position) {
+    Value value = emitter.constant(position);
+    return shape.columns == 1 ? emitter.at(value) : emitter.lanesFrom(value);
+  }
+  Value tailMask(int64_t position, int64_t size) {
+    return position + kLanes <= size || size == 1 ? Value() : maskOf(builder, loc, size - position);
+  }
+
+  void emitStraightLine() {
+    for (graph::ReductionOpInterface fold : shape.folds) {
+      Value accumulators = identityLanes(builder, loc, fold);
+      for (int64_t position = 0; position < shape.columns; position += kLanes) {
+        emitter.laneMask = tailMask(position, shape.columns);
+        Number element = emitter.valueAt(fold->getOperand(0), atColumn(column(position)));
+        Value mask = shape.columns == 1 ? maskOf(builder, loc, 1) : emitter.laneMask;
+        accumulators = foldInto(builder, loc, fold, accumulators, element, mask);
+      }
+      emitter.laneMask = {};
+      emitter.setFold(fold->getResult(0), foldLanes(builder, loc, fold, accumulators));
+    }
+    for (int64_t position = 0; position < shape.columns; position += kLanes) {
+      emitter.laneMask = tailMask(position, shape.columns);
+      storeOutputs(atColumn(column(position)));
+    }
+    emitter.laneMask = {};
+    storeRowOutputs();
+  }
+
+  void emitPasses() {
+    llvm::DenseMap<Value, int64_t> level;
+    int64_t levels = 0;
+    SmallVector<Value> rowValues;
+    for (Operation &op : kernel.getBody().front().without_terminator()) {
+      int64_t needed = 0;
+      for (Value operand : op.getOperands())
+        needed = std::max(needed, level.lookup(operand));
+      bool fold = isa<graph::ReductionOpInterface>(op);
+      level[op.getResult(0)] = needed + fold;
+      levels = std::max(levels, needed + fold);
+      if (!fold && !fusion::isFree(&op) && perRow(op.getResult(0)))
+        rowValues.push_back(op.getResult(0));
+    }
+    for (int64_t now = 1; now <= levels; ++now) {
+      SmallVector<graph::ReductionOpInterface> folds;
+      for (graph::ReductionOpInterface fold : shape.folds)
+        if (level.lookup(fold->getResult(0)) == now)
+          folds.push_back(fold);
+      auto source = [&](Index lanes) {
+        SmallVector<Number> elements;
+        for (graph::ReductionOpInterface fold : folds)
+          elements.push_back(emitter.valueAt(fold->getOperand(0), atColumn(lanes)));
+        return elements;
+      };
+      SmallVector<Number> folded = foldSpan(folds, shape.columns, source);
+      for (auto [fold, number] : llvm::zip(folds, folded))
+        emitter.setFold(fold->getResult(0), number);
+      // Known from here on for the whole row, not only inside one loop.
+      for (Value value : rowValues)
+        if (level.lookup(value) == now)
+          emitter.valueAt(value, rowIndex);
+    }
+    if (llvm::any_of(shape.outputs, [&](Value output) { return !perRow(output); }))
+      forLanes(emitter.constant(0), shape.columns, [&](Index lanes) { storeOutputs(atColumn(lanes)); });
+    storeRowOutputs();
+  }
+
+  /// Calls `body` for `size` columns from `begin`, sixteen at a time, the last ones masked.
+  void forLanes(Value begin, int64_t size, llvm::function_ref<void(Index)> body) {
+    int64_t whole = size / kLanes * kLanes;
+    if (whole > 0) {
+      auto loop = scf::ForOp::create(builder, loc, begin, emitter.add(begin, whole), emitter.constant(kLanes));
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(loop.getBody());
+      KernelEmitter::Scope scope(emitter);
+      body(emitter.lanesFrom(loop.getInductionVar()));
+    }
+    if (whole == size)
+      return;
+    KernelEmitter::Scope scope(emitter);
+    emitter.laneMask = maskOf(builder, loc, size - whole);
+    body(emitter.lanesFrom(emitter.add(begin, whole)));
+    emitter.laneMask = {};
+  }
+
+  using Source = llvm::function_ref<SmallVector<Number>(Index)>;
+
+  /// Folds elements 0 .. size - 1 of a row; in chunks if there are many, whose results form a row again.
+  SmallVector<Number> foldSpan(ArrayRef<graph::ReductionOpInterface> folds, int64_t size, Source source) {
+    if (size <= kFoldChunk)
+      return foldChunk(folds, emitter.constant(0), size, source);
+    int64_t whole = size / kFoldChunk, chunks = (size + kFoldChunk - 1) / kFoldChunk;
+    SmallVector<Value> partial;
+    for (graph::ReductionOpInterface fold : folds) {
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointAfter(emitter.constant(0).getDefiningOp());
+      Type element = cast<RankedTensorType>(fold->getResult(0).getType()).getElementType();
+      partial.push_back(memref::AllocaOp::create(builder, loc, MemRefType::get({chunks}, element)));
+    }
+    auto keep = [&](ArrayRef<Number> numbers, Value chunk) {
+      for (auto [number, buffer] : llvm::zip(numbers, partial))
+        memref::StoreOp::create(builder, loc, numerics::toValue(number), buffer, chunk);
+    };
+    {
+      auto loop = scf::ForOp::create(builder, loc, emitter.constant(0), emitter.constant(whole), emitter.constant(1));
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(loop.getBody());
+      KernelEmitter::Scope scope(emitter);
+      Value begin = arith::MulIOp::create(builder, loc, loop.getInductionVar(), emitter.constant(kFoldChunk));
+      keep(foldChunk(folds, begin, kFoldChunk, source), loop.getInductionVar());
+    }
+    if (whole < chunks)
+      keep(foldChunk(folds, emitter.constant(whole * kFoldChunk), size - whole * kFoldChunk, source),
+           emitter.constant(whole));
+    return foldSpan(folds, chunks, [&](Index lanes) {
+      SmallVector<Number> elements;
+      for (Value buffer : partial)
+        elements.push_back(emitter.loadLanes(buffer, lanes));
+      return elements;
+    });
+  }
+
+  SmallVector<Number> foldChunk(ArrayRef<graph::ReductionOpInterface> folds, Value begin, int64_t size, Source source) {
+    SmallVector<Value> accumulators;
+    for (graph::ReductionOpInterface fold : folds)
+      accumulators.push_back(identityLanes(builder, loc, fold));
+    auto step = [&](ValueRange state, Index lanes) {
+      SmallVector<Value> next;
+      for (auto [fold, before, element] : llvm::zip(folds, state, source(lanes)))
+        next.push_back(foldInto(builder, loc, fold, before, element, emitter.laneMask));
+      return next;
+    };
+    int64_t whole = size / kLanes * kLanes;
+    if (whole > 0) {
+      auto loop =
+          scf::ForOp::create(builder, loc, begin, emitter.add(begin, whole), emitter.constant(kLanes), accumulators);
+      OpBuilder::InsertionGuard guard(builder);
+      builder.setInsertionPointToStart(loop.getBody());
+      KernelEmitter::Scope scope(emitter);
+      scf::YieldOp::create(builder, loc, step(loop.getRegionIterArgs(), emitter.lanesFrom(loop.getInductionVar())));
+      accumulators = llvm::to_vector(ValueRange(loop.getResults()));
+    }
+    if (whole < size) {
+      KernelEmitter::Scope scope(emitter);
+      emitter.laneMask = maskOf(builder, loc, size - whole);
+      accumulators = step(accumulators, emitter.lanesFrom(emitter.add(begin, whole)));
+      emitter.laneMask = {};
+    }
+    SmallVector<Number> numbers;
+    for (auto [fold, lanes] : llvm::zip(folds, accumulators))
+      numbers.push_back(foldLanes(builder, loc, fold, lanes));
+    return numbers;
+  }
+
+  OpBuilder &builder;
+  Location loc;
+  func::FuncOp kernel;
+  const RowsKernel &shape;
+  KernelEmitter emitter;
+  ValueRange results;
+  SmallVector<Index> rowIndex;
+};
+
+SmallVector<Value> flattened(OpBuilder &builder, Location loc, ValueRange buffers) {
+  SmallVector<Value> flat;
+  for (Value buffer : buffers) {
+    auto type = cast<MemRefType>(buffer.getType());
+    if (type.getRank() < 2) {
+      flat.push_back(buffer);
+      continue;
+    }
+    ReassociationIndices all = llvm::to_vector(llvm::seq<int64_t>(0, type.getRank()));
+    flat.push_back(memref::CollapseShapeOp::create(builder, loc, buffer, ArrayRef<ReassociationIndices>{all}));
+  }
+  return flat;
+}
+
+} // namespace
+
+int64_t lowering::rowsTiles(func::FuncOp kernel) { return RowsKernel(kernel).tiles(); }
+
+void lowering::emitRows(OpBuilder &builder, func::FuncOp kernel, ValueRange operands, ValueRange results, Value first,
+                        Value last) {
+  RowsKernel shape(kernel);
+  if (shape.flat) {
+    SmallVector<Value> flatOperands = flattened(builder, kernel.getLoc(), operands);
+    SmallVector<Value> flatResults = flattened(builder, kernel.getLoc(), results);
+    RowsEmitter(builder, kernel, shape, flatOperands, flatResults).runFlat(first, last);
+  } else {
+    RowsEmitter(builder, kernel, shape, operands, results).run(first, last);
+  }
+}

@@ -1,0 +1,18 @@
+// Loops of kernels of kind rows: element ops over one shape, with folds of the last axis between them.
+#ifndef MEKIK_LOWERING_EMIT_ROWS_H
+#define MEKIK_LOWERING_EMIT_ROWS_H
+
+#include "compiler/lowering/KernelEmitter.h"
+
+namespace mekik::lowering {
+
+/// Number of independent tiles; depends on shapes alone.
+int64_t rowsTiles(mlir::func::FuncOp kernel);
+
+/// Emits tiles [first, last) of `kernel` (still in tensor form) at the builder's insertion point.
+void emitRows(mlir::OpBuilder &builder, mlir::func::FuncOp kernel, mlir::ValueRange operands, mlir::ValueRange results,
+              mlir::Value first, mlir::Value last);
+
+} // namespace mekik::lowering
+
+#endif
