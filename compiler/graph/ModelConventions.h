@@ -47,9 +47,9 @@ inline constexpr llvm::StringLiteral kConfiguration = "mekik.configuration";
 /// StringAttr: hexadecimal SHA-256.
 inline constexpr llvm::StringLiteral kSourceHash = "mekik.source_hash";
 /// DictionaryAttr, absent without a `train` statement: {kind = "sgd" | "adam" | "adamw", momentum : f64,
-/// nesterov : bool, beta1 : f64, beta2 : f64, eps : f64, weight_decay : f64, clip : f64 (0: none), rate = {kind =
-/// "constant" | "cosine" | "linear", peak : f64, floor : f64, steps : i64, warmup : i64, warmup_rule = "next" |
-/// "next_open" | "current"}}. Formulas: docs/language.md and compiler/autodiff.
+/// nesterov : bool, beta1 : f64, beta2 : f64, eps : f64, weight_decay : f64, decay = "matrices" (rank 2 and more only) |
+/// "all", clip : f64 (0: none), rate = {kind = "constant" | "cosine" | "linear", peak : f64, floor : f64, steps : i64,
+/// warmup : i64, warmup_rule = "next" | "next_open" | "current"}}. Formulas and defaults: compiler/autodiff/Optimizer.h.
 inline constexpr llvm::StringLiteral kOptimizer = "mekik.optimizer";
 
 // Attributes of the module, set when memory is planned.

@@ -4,7 +4,7 @@
 
 include "compiler/graph/GraphBase.td"
 
-def Graph_CrossEntropyOp : Graph_Op<"cross_entropy", [DeclareOpInterfaceMethods<CompositeOpInterface>, Differentiable, InfersType]> {
+def Graph_CrossEntropyOp : Graph_Op<"cross_entropy", [DeclareOpInterfaceMethods<CompositeOpInterface>, Differentiable, InferTypeOpAdaptor]> {
   let summary = "-log softmax(logits)[target], over the last axis";
   let description = [{
     reduction "mean" divides by the number of rows kept, "sum" adds them, "none" gives one loss a row. Rows whose target
@@ -18,14 +18,14 @@ def Graph_CrossEntropyOp : Graph_Op<"cross_entropy", [DeclareOpInterfaceMethods<
 }
 
 def Graph_BinaryCrossEntropyOp : Graph_Op<"binary_cross_entropy", [DeclareOpInterfaceMethods<CompositeOpInterface>,
-    Differentiable, InfersType, SameTypeOperands]> {
+    Differentiable, InferTypeOpAdaptor, SameTypeOperands]> {
   let summary = "softplus(x) - x t for logits x and targets t in [0, 1]; \"mean\", \"sum\" or \"none\"";
   let arguments = (ins FloatTensor:$logits, FloatTensor:$targets, DefaultValuedStrAttr<StrAttr, "mean">:$reduction);
   let results = (outs FloatTensor:$result);
   let assemblyFormat = "$logits `,` $targets attr-dict `:` type($logits)";
 }
 
-def Graph_MseOp : Graph_Op<"mse", [DeclareOpInterfaceMethods<CompositeOpInterface>, Differentiable, InfersType, SameTypeOperands]> {
+def Graph_MseOp : Graph_Op<"mse", [DeclareOpInterfaceMethods<CompositeOpInterface>, Differentiable, InferTypeOpAdaptor, SameTypeOperands]> {
   let summary = "(x - y)^2; \"mean\", \"sum\" or \"none\"";
   let arguments = (ins FloatTensor:$lhs, FloatTensor:$rhs, DefaultValuedStrAttr<StrAttr, "mean">:$reduction);
   let results = (outs FloatTensor:$result);
