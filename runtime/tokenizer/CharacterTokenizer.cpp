@@ -86,7 +86,7 @@ makeCharacterTokenizer(std::string_view text, std::optional<std::string_view> en
   if (text.empty())
     return base::invalidArgumentError(concat(origin, ": expected a text to take the vocabulary from, found nothing"));
 
-  std::vector<bool> present(0x110000);
+  std::vector<bool> present; // by code point
   uint64_t line = 1, column = 1;
   for (size_t at = 0; at < text.size();) {
     base::Utf8Step step = base::decodeUtf8(text, at);
@@ -97,6 +97,8 @@ makeCharacterTokenizer(std::string_view text, std::optional<std::string_view> en
       return base::invalidArgumentError(
           concat(origin, ":", line, ":", column, ": the text holds ", base::describeCodePoint(step.codePoint),
                  ", the symbol that is to stand between examples; choose one that does not occur with --end SYMBOL"));
+    if (step.codePoint >= present.size())
+      present.resize(step.codePoint + 1);
     present[step.codePoint] = true;
     at += step.length;
     ++column;
