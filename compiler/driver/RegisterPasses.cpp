@@ -13,6 +13,11 @@ namespace mekik::driver {
 void registerPasses() {
   mlir::registerCanonicalizer();
   mlir::registerCSE();
+  registerDeriveFunctions();
+  registerExpandComposites();
+  registerFormKernels();
+  registerDeduplicateKernels();
+  registerPlanMemory();
 }
 
 } // namespace mekik::driver

@@ -156,11 +156,11 @@ std::vector<GradientCase> gradientCases() {
     });
     add("normalize" + suffix, {cube}, [=](Build &build, ValueRange x) -> Value {
       return NormalizeOp::create(build.builder, build.loc, x[0].getType(), x[0], axisAttr(build, axis),
-                                 build.builder.getF64FloatAttr(1e-5));
+                                 build.builder.getF64FloatAttr(0.0625));
     });
     add("rms_normalize" + suffix, {cube}, [=](Build &build, ValueRange x) -> Value {
       return RmsNormalizeOp::create(build.builder, build.loc, x[0].getType(), x[0], axisAttr(build, axis),
-                                    build.builder.getF64FloatAttr(1e-5));
+                                    build.builder.getF64FloatAttr(0.0625));
     });
   }
   add("causal_softmax", {filled({2, 4, 4}, 19)}, [=](Build &build, ValueRange x) -> Value {
