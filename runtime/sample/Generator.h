@@ -16,11 +16,11 @@
 namespace mekik::sample {
 
 struct GeneratorOptions {
-  SamplerOptions sampler;
+  SamplerOptions sampler = {};
   uint64_t seed = 0;
   /// Symbols generated at most, the prompt not counted.
   int64_t length = 80;
-  std::string_view prompt;
+  std::string_view prompt = {};
 };
 
 class Generator {

@@ -1,0 +1,280 @@
+// The trainer as a process: exit statuses, refusals before the first step, kills and full disks.
+#include "tests/runtime/trainer/RunFixture.h"
+#include "runtime/base/Json.h"
+#include <csignal>
+#include <fcntl.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+namespace mekik::test {
+namespace {
+
+struct Outcome {
+  int status = 0; // exit status, or -signal
+  std::string out, err;
+};
+
+class Program : public RunFixture {
+protected:
+  pid_t start(const std::vector<std::string> &arguments, const std::function<void()> &prepare = {},
+              std::vector<std::string> environment = {}) const {
+    // All memory is taken before the fork; the child only makes system calls.
+    const char *build = getenv("MEKIK_BINARY_DIR");
+    std::string program = std::string(build ? build : "build") + "/tests/bigram";
+    std::vector<char *> argv{program.data()}, envp;
+    for (const std::string &argument : arguments)
+      argv.push_back(const_cast<char *>(argument.c_str()));
+    for (std::string &variable : environment)
+      envp.push_back(variable.data());
+    argv.push_back(nullptr);
+    envp.push_back(nullptr);
+    pid_t child = fork();
+    if (child != 0)
+      return child;
+    if (chdir(folder.c_str()) != 0)
+      _exit(125);
+    dup2(open("stdout", O_WRONLY | O_CREAT | O_TRUNC, 0600), 1);
+    dup2(open("stderr", O_WRONLY | O_CREAT | O_TRUNC, 0600), 2);
+    if (prepare)
+      prepare();
+    execve(program.c_str(), argv.data(), envp.data());
+    _exit(126);
+  }
+
+  Outcome finish(pid_t child) const {
+    int status = 0;
+    waitpid(child, &status, 0);
+    Outcome outcome;
+    outcome.status = WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
+    outcome.out = read("stdout");
+    outcome.err = read("stderr");
+    return outcome;
+  }
+
+  Outcome call(const std::vector<std::string> &arguments, const std::function<void()> &prepare = {},
+               std::vector<std::string> environment = {}) const {
+    return finish(start(arguments, prepare, std::move(environment)));
+  }
+
+  std::vector<std::string> temporaries(const std::string &where) const {
+    std::vector<std::string> found;
+    for (const auto &entry : std::filesystem::directory_iterator(path(where)))
+      if (entry.path().filename().string().find(".tmp-") != std::string::npos)
+        found.push_back(entry.path().filename());
+    return found;
+  }
+};
+
+TEST_F(Program, TrainsSamplesAndEvaluates) {
+  Outcome train = call({"train", "--data", "data.txt", "--log", "log.jsonl", "--curve", "c.svg"});
+  ASSERT_EQ(train.status, 0) << train.err;
+  EXPECT_EQ(train.out, "");
+  EXPECT_NE(train.err.find("best, saved"), std::string::npos) << train.err;
+  EXPECT_NE(train.err.find("40 steps"), std::string::npos) << train.err; // from the configuration
+  EXPECT_EQ(read("c.svg"), read("run/curve.svg"));
+  Outcome sample = call({"sample", "--count", "3", "--mark-new", "data.txt"});
+  ASSERT_EQ(sample.status, 0) << sample.err;
+  EXPECT_EQ(sample.err, "");
+  EXPECT_EQ(std::count(sample.out.begin(), sample.out.end(), '\n'), 3);
+  EXPECT_TRUE(sample.out.starts_with("* ") || sample.out.starts_with("  ")) << sample.out;
+  Outcome eval = call({"eval", "--data", "data.txt", "--json"});
+  ASSERT_EQ(eval.status, 0) << eval.err;
+  auto json = base::Json::parse(eval.out, "eval").value();
+  std::string last = read("log.jsonl");
+  last = last.substr(last.rfind("{\"step\":40"));
+  EXPECT_NE(last.find("\"validation_loss\":" + json.find("validation_loss")->text()), std::string::npos)
+      << last << eval.out;
+}
+
+TEST_F(Program, TheEnvironmentChangesNothing) {
+  std::vector<std::string> arguments = {"train", "--data", "data.txt", "--steps", "10", "--log", "run.log"};
+  ASSERT_EQ(call(arguments).status, 0);
+  std::string expected = traces("run");
+  std::string samples = call({"sample"}).out;
+  for (const char *locale : {"LC_ALL=tr_TR.UTF-8", "LC_ALL=C", "LC_ALL=de_DE.UTF-8"}) {
+    std::filesystem::remove_all(path("run"));
+    std::vector<std::string> environment = {locale, "TZ=Asia/Tokyo", "X=" + std::string(5000, 'x'),
+                                            "MEKIK_FILL_WORK=1"};
+    ASSERT_EQ(call(arguments, {}, environment).status, 0);
+    EXPECT_TRUE(traces("run") == expected) << locale;
+    EXPECT_EQ(call({"sample", "--threads", "3"}, {}, environment).out, samples);
+  }
+}
+
+TEST_F(Program, WrongUsageIsTwoWithOneMessage) {
+  for (const std::vector<std::string> &arguments : std::vector<std::vector<std::string>>{
+           {}, {"trian"}, {"train"}, {"train", "--data"}, {"train", "--dta", "x"}, {"train", "--data", "data.txt", "--steps", "0"},
+           {"train", "--data", "data.txt", "--seed", "-1"}, {"train", "--data", "data.txt", "--threads", "0"},
+           {"train", "--data", "data.txt", "--out", ""}, {"train", "--data", "data.txt", "--validation", "1"},
+           {"sample", "--temperature", "-1"}, {"sample", "--temperature", "nan"}, {"sample", "--temperature", "inf"},
+           {"sample", "--top-k", "-5"}, {"sample", "--top-k", "9223372036854775808"}, {"sample", "--top-p", "nan"},
+           {"sample", "--greedy", "--temperature", "0.5"}, {"eval"}, {"info", "x"}}) {
+    Outcome outcome = call(arguments);
+    EXPECT_EQ(outcome.status, 2) << outcome.err;
+    EXPECT_EQ(outcome.out, "");
+    if (!arguments.empty())
+      EXPECT_EQ(std::count(outcome.err.begin(), outcome.err.end(), '\n'), 1) << outcome.err;
+    EXPECT_FALSE(exists("run"));
+  }
+}
+
+TEST_F(Program, EveryCommandHasHelpWithAnExample) {
+  for (const char *command : {"train", "sample", "eval", "info"}) {
+    Outcome outcome = call({command, "--help"});
+    EXPECT_EQ(outcome.status, 0);
+    EXPECT_NE(outcome.out.find("\nexamples\n"), std::string::npos) << outcome.out;
+    EXPECT_EQ(outcome.err, "");
+  }
+}
+
+TEST_F(Program, UnusableDataIsRefusedAndNothingIsWritten) {
+  write("empty.txt", "");
+  write("blank.txt", " \n\n");
+  write("latin.txt", "abc\nab\x92\n");
+  write("other.txt", "abc\nabx\n");
+  write("short.txt", "abc\n");
+  for (const char *data : {"missing.txt", ".", "/dev/null", "empty.txt", "blank.txt", "latin.txt", "other.txt", "short.txt"}) {
+    Outcome outcome = call({"train", "--data", data});
+    EXPECT_EQ(outcome.status, 1) << data << outcome.err;
+    EXPECT_NE(outcome.err.find(data), std::string::npos) << outcome.err;
+    EXPECT_FALSE(exists("run")) << data;
+  }
+}
+
+TEST_F(Program, OddFoldersWorkAndUnusableOnesAreRefusedBeforeTheFirstStep) {
+  std::string longName(4096, 'x');
+  write("file", "");
+  std::filesystem::create_directory(path("taken"));
+  std::filesystem::create_directory(path("taken/last.safetensors"));
+  for (const std::string &out : {std::string("a b"), std::string("ağaç 🙂"), std::string("deep/er/"), std::string("x/")}) {
+    Outcome outcome = call({"train", "--data", "data.txt", "--steps", "2", "--out", out});
+    EXPECT_EQ(outcome.status, 0) << outcome.err;
+    EXPECT_TRUE(exists(out + "/last.safetensors"));
+  }
+  for (const std::string &out : {std::string("file"), std::string("/dev/null"), std::string("/proc/nothing"),
+                                 std::string("file/sub"), std::string("taken"), longName}) {
+    Outcome outcome = call({"train", "--data", "data.txt", "--steps", "1000000000", "--out", out});
+    EXPECT_EQ(outcome.status, 1) << out;
+    EXPECT_NE(outcome.err.find("--out"), std::string::npos) << outcome.err;
+    EXPECT_EQ(outcome.err.find("best, saved"), std::string::npos) << outcome.err;
+  }
+  if (geteuid() != 0) { // root may write anywhere
+    std::filesystem::create_directory(path("locked"));
+    chmod(path("locked").c_str(), 0500);
+    EXPECT_EQ(call({"train", "--data", "data.txt", "--out", "locked"}).status, 1);
+  }
+}
+
+TEST_F(Program, ResumeNamesTheSettingThatDiffers) {
+  ASSERT_EQ(call({"train", "--data", "data.txt", "--steps", "3"}).status, 0);
+  std::string before = read("run/last.safetensors");
+  for (auto [option, was, is] : {std::tuple("--seed", "1", "5"), std::tuple("--eval-every", "250", "10"),
+                                 std::tuple("--patience", "0", "2"), std::tuple("--validation", "0.1", "0.2")}) {
+    Outcome outcome = call({"train", "--data", "data.txt", "--resume", option, is});
+    EXPECT_EQ(outcome.status, 1);
+    EXPECT_NE(outcome.err.find(std::string(option) + " was " + was + " and is " + is), std::string::npos) << outcome.err;
+  }
+  EXPECT_EQ(read("run/last.safetensors"), before);
+  EXPECT_EQ(call({"train", "--data", "data.txt", "--resume", "--out", "nowhere"}).status, 1);
+  EXPECT_FALSE(exists("nowhere"));
+}
+
+TEST_F(Program, AKillAtAnyMomentLeavesACompleteCheckpoint) {
+  std::vector<std::string> arguments = {"train", "--data", "data.txt", "--steps", "1000000", "--save-every", "1"};
+  ASSERT_EQ(call({"train", "--data", "data.txt", "--steps", "1"}).status, 0);
+  uint32_t random = 1;
+  int64_t lastStep = 0;
+  for (int i = 0; i < 40; ++i) {
+    std::vector<std::string> current = arguments;
+    current.push_back("--resume");
+    pid_t child = start(current);
+    random = random * 1664525 + 1013904223;
+    usleep(2000 + random % 30000);
+    kill(child, SIGKILL);
+    EXPECT_EQ(finish(child).status, -SIGKILL);
+    for (const char *file : {"run/last.safetensors", "run/best.safetensors"}) {
+      auto loaded = checkpoint::loadCheckpoint(path(file));
+      ASSERT_TRUE(loaded.ok()) << loaded.status().message();
+      if (std::string_view(file).find("last") != std::string_view::npos) {
+        EXPECT_GE(loaded->info.step, lastStep);
+        lastStep = loaded->info.step;
+      }
+    }
+  }
+  EXPECT_GT(lastStep, 5);
+  // The next run removes what the killed ones left.
+  ASSERT_EQ(call({"train", "--data", "data.txt", "--resume", "--steps", std::to_string(lastStep + 1)}).status, 0);
+  EXPECT_EQ(temporaries("run"), std::vector<std::string>());
+}
+
+TEST_F(Program, ASignalSavesAndAResumeEndsLikeARunThatWasNotInterrupted) {
+  std::vector<std::string> arguments = {"train", "--data", "data.txt", "--steps", "60000", "--log", "run.log"};
+  pid_t child = start(arguments);
+  for (int i = 0; i < 2000 && !exists("run/last.safetensors"); ++i)
+    usleep(1000);
+  usleep(5000);
+  kill(child, SIGTERM);
+  Outcome outcome = finish(child);
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.err.find("go on with --resume"), std::string::npos) << outcome.err;
+  int64_t step = checkpoint::loadCheckpoint(path("run/last.safetensors"))->info.step;
+  std::string target = std::to_string(step + 300);
+  ASSERT_EQ(call({"train", "--data", "data.txt", "--resume", "--steps", target, "--log", "run.log"}).status, 0);
+  ASSERT_EQ(call({"train", "--data", "data.txt", "--steps", target, "--out", "b", "--log", "b.log"}).status, 0);
+  EXPECT_TRUE(traces("run") == traces("b"));
+}
+
+TEST_F(Program, AFileSizeLimitIsAFailedSaveAndTheOldCheckpointStays) {
+  ASSERT_EQ(call({"train", "--data", "data.txt", "--steps", "3"}).status, 0);
+  std::string before = read("run/last.safetensors");
+  Outcome outcome = call({"train", "--data", "data.txt", "--steps", "9", "--resume"}, [] {
+    rlimit limit{200, 200};
+    setrlimit(RLIMIT_FSIZE, &limit);
+  });
+  EXPECT_EQ(outcome.status, 1) << outcome.err;
+  EXPECT_EQ(read("run/last.safetensors"), before);
+  EXPECT_EQ(temporaries("run"), std::vector<std::string>());
+}
+
+TEST_F(Program, AFullDiskIsAFailedSaveAndTheOldCheckpointStays) {
+  std::filesystem::create_directory(path("disk"));
+  if (std::system(("mount -t tmpfs -o size=64k none " + path("disk") + " 2>/dev/null").c_str()) != 0)
+    GTEST_SKIP() << "needs the right to mount a small file system";
+  Outcome first = call({"train", "--data", "data.txt", "--steps", "3", "--out", "disk/run"});
+  EXPECT_EQ(first.status, 0) << first.err;
+  std::string before = read("disk/run/last.safetensors");
+  int filler = open(path("disk/filler").c_str(), O_WRONLY | O_CREAT, 0600);
+  std::string block(1024, 'x');
+  while (::write(filler, block.data(), block.size()) > 0) {
+  }
+  close(filler);
+  Outcome outcome = call({"train", "--data", "data.txt", "--steps", "9", "--resume", "--out", "disk/run"});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.err.find("no space"), std::string::npos) << outcome.err;
+  EXPECT_EQ(read("disk/run/last.safetensors"), before);
+  EXPECT_EQ(temporaries("disk/run"), std::vector<std::string>());
+  EXPECT_EQ(std::system(("umount " + path("disk")).c_str()), 0);
+}
+
+TEST_F(Program, OutputThatCannotBeWrittenIsAFailure) {
+  ASSERT_EQ(call({"train", "--data", "data.txt", "--steps", "2"}).status, 0);
+  auto full = [] { dup2(open("/dev/full", O_WRONLY), 1); };
+  EXPECT_EQ(call({"sample"}, full).status, 1);
+  EXPECT_EQ(call({"info"}, full).status, 1);
+  EXPECT_EQ(call({"train", "--data", "data.txt", "--log", "/dev/full", "--out", "b"}).status, 1);
+  EXPECT_EQ(call({"train", "--data", "data.txt", "--log", "no/such/folder.log", "--out", "c"}).status, 1);
+}
+
+TEST_F(Program, SamplingWithoutACheckpointSaysWhatToDo) {
+  Outcome outcome = call({"sample"});
+  EXPECT_EQ(outcome.status, 1);
+  EXPECT_NE(outcome.err.find("train first"), std::string::npos) << outcome.err;
+  Outcome damaged = call({"sample", "--checkpoint", "data.txt"});
+  EXPECT_EQ(damaged.status, 1);
+  EXPECT_NE(damaged.err.find("data.txt"), std::string::npos) << damaged.err;
+}
+
+} // namespace
+} // namespace mekik::test
