@@ -111,10 +111,11 @@ std::string configurationDifference(std::string_view theirs, std::string_view ou
 
 } // namespace
 
-Status saveRun(const std::string &path, const model::Model &model, const tokenizer::Tokenizer *tokenizer,
-               const RunState &state, bool withOptimizer) {
+StatusOr<Snapshot> takeSnapshot(const model::Model &model, const tokenizer::Tokenizer *tokenizer,
+                                const RunState &state, bool withOptimizer) {
   const MekikModel &descriptor = model.descriptor();
-  checkpoint::CheckpointInfo info;
+  Snapshot snapshot;
+  checkpoint::CheckpointInfo &info = snapshot.info;
   info.step = state.step;
   info.seed = state.seed;
   info.modelName = descriptor.name;
@@ -136,20 +137,31 @@ Status saveRun(const std::string &path, const model::Model &model, const tokeniz
   info.extra["train.evaluations_since_best"] = std::to_string(state.evaluationsSinceBest);
   info.extra["train.history"] = historyJson(state.history);
 
-  std::vector<checkpoint::TensorView> tensors;
+  std::vector<const MekikTensor *> saved;
+  uint64_t total = 0;
   for (uint64_t i = 0; i < descriptor.tensorCount; ++i) {
     const MekikTensor &tensor = descriptor.tensors[i];
     if (tensor.role == MEKIK_OPTIMIZER_STATE && !withOptimizer)
       continue;
-    const void *data = model.data(tensor);
-    if (int64_t at = firstNotFinite(data, tensor); at >= 0)
+    if (int64_t at = firstNotFinite(model.data(tensor), tensor); at >= 0)
       return base::outOfRangeError(concat(checkpointName(tensor), " holds a value that is not finite (element ", at,
                                           ") after step ", state.step));
-    std::span<const int64_t> shape = shapeOf(tensor);
-    tensors.push_back({checkpointName(tensor), dataTypeOf(tensor.type), {shape.begin(), shape.end()},
-                       {static_cast<const uint8_t *>(data), tensor.bytes}});
+    saved.push_back(&tensor);
+    total += tensor.bytes;
   }
-  return checkpoint::saveCheckpoint(path, info, tensors);
+  snapshot.bytes.reserve(total);
+  for (const MekikTensor *tensor : saved) {
+    const auto *data = static_cast<const uint8_t *>(model.data(*tensor));
+    std::span<const int64_t> shape = shapeOf(*tensor);
+    snapshot.tensors.push_back({checkpointName(*tensor), dataTypeOf(tensor->type), {shape.begin(), shape.end()},
+                                {snapshot.bytes.data() + snapshot.bytes.size(), tensor->bytes}});
+    snapshot.bytes.insert(snapshot.bytes.end(), data, data + tensor->bytes);
+  }
+  return snapshot;
+}
+
+Status writeSnapshot(const std::string &path, const Snapshot &snapshot) {
+  return checkpoint::saveCheckpoint(path, snapshot.info, snapshot.tensors);
 }
 
 Status checkOrigin(const checkpoint::Checkpoint &checkpoint, const model::Model &model,

@@ -44,10 +44,19 @@ struct RunState {
   bool isRegular(int64_t atStep) const { return atStep == 1 || atStep % settings.evaluateEvery == 0; }
 };
 
-/// Writes parameters and, with `withOptimizer`, optimizer state (named "optimizer.<name>"), replacing `path` as a whole.
-/// `tokenizer` may be null. Errors: those of saveCheckpoint; OutOfRange naming a parameter that is not finite.
-base::Status saveRun(const std::string &path, const model::Model &model, const tokenizer::Tokenizer *tokenizer,
-                     const RunState &state, bool withOptimizer);
+/// A checkpoint in memory, independent of the model it was taken from.
+struct Snapshot {
+  checkpoint::CheckpointInfo info;
+  std::vector<checkpoint::TensorView> tensors; // views of `bytes`
+  std::vector<uint8_t> bytes;
+};
+
+/// Copies parameters and, with `withOptimizer`, optimizer state (named "optimizer.<name>"). `tokenizer` may be null.
+/// OutOfRange naming a parameter that is not finite.
+base::StatusOr<Snapshot> takeSnapshot(const model::Model &model, const tokenizer::Tokenizer *tokenizer,
+                                      const RunState &state, bool withOptimizer);
+/// Replaces `path` as a whole. Errors: those of saveCheckpoint.
+base::Status writeSnapshot(const std::string &path, const Snapshot &snapshot);
 
 /// OK if the checkpoint was made by this very model (name, configuration, source) and tokenizer. FailedPrecondition with
 /// both values otherwise.

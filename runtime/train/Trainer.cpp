@@ -5,6 +5,7 @@
 #include "runtime/train/LossCurve.h"
 #include "runtime/train/RunFolder.h"
 #include "runtime/train/RunLog.h"
+#include "runtime/train/Saver.h"
 
 namespace mekik::train {
 namespace {
@@ -42,7 +43,8 @@ private:
   Status evaluateRegularly();
   Status evaluateAtTheEnd();
   StatusOr<Evaluation> evaluateBoth();
-  Status saveLast() { return orDiverged(saveRun(folder.last(), model, tokenizer, state, true)); }
+  Status save(const std::string &path, const RunState &saved, bool withOptimizer);
+  Status saveLast();
   Status writeCurve();
   Status diverged(std::string_view what) const;
   Status orDiverged(Status status) const {
@@ -58,6 +60,7 @@ private:
   const TrainOptions &options;
   RunFolder folder;
   RunLog log;
+  Saver saver;
   Progress progress;
   RunState state;
   std::optional<Evaluation> atTheEnd; // evaluation outside the rhythm
@@ -139,6 +142,18 @@ Status Run::diverged(std::string_view what) const {
   return base::outOfRangeError(text + "A smaller learning rate, warm-up or clipping usually helps");
 }
 
+Status Run::save(const std::string &path, const RunState &saved, bool withOptimizer) {
+  StatusOr<Snapshot> snapshot = takeSnapshot(model, tokenizer, saved, withOptimizer);
+  if (!snapshot.ok())
+    return orDiverged(snapshot.status());
+  return saver.save(path, std::move(*snapshot));
+}
+
+Status Run::saveLast() {
+  savedStep = state.step;
+  return save(folder.last(), state, true);
+}
+
 Status Run::takeStep() {
   examples.writeTraining(model, *trainStep, state.seed, state.step);
   writeScalars(model, *trainStep, state.step, state.seed);
@@ -175,16 +190,15 @@ Status Run::evaluateRegularly() {
   if (better) {
     std::optional<Evaluation> before = std::exchange(state.best, evaluation);
     state.evaluationsSinceBest = 0;
-    if (Status saved = saveRun(folder.best(), model, tokenizer, state, false); !saved.ok()) {
+    if (Status saved = save(folder.best(), state, false); !saved.ok()) {
       state.best = before;
-      return orDiverged(saved);
+      return saved;
     }
   } else {
     ++state.evaluationsSinceBest;
   }
   progress.evaluation(evaluation, better ? "best, saved" : "");
   MEKIK_RETURN_IF_ERROR(log.write(evaluation, better, secondsNow() - started));
-  savedStep = state.step;
   return saveLast();
 }
 
@@ -193,12 +207,12 @@ Status Run::evaluateAtTheEnd() {
   bool better = !state.best || atTheEnd->deciding() < state.best->deciding();
   // Saved first: should the rest fail, a resume starts here all the same.
   MEKIK_RETURN_IF_ERROR(saveLast());
-  savedStep = state.step;
+  MEKIK_RETURN_IF_ERROR(saver.finish());
   if (better) {
     MEKIK_RETURN_IF_ERROR(folder.keepScheduledBest());
     RunState ending = state;
     ending.best = atTheEnd;
-    MEKIK_RETURN_IF_ERROR(orDiverged(saveRun(folder.best(), model, tokenizer, ending, false)));
+    MEKIK_RETURN_IF_ERROR(save(folder.best(), ending, false));
   }
   progress.evaluation(*atTheEnd, better ? "best, saved" : "");
   return log.write(*atTheEnd, better, secondsNow() - started);
@@ -240,7 +254,6 @@ StatusOr<TrainResult> Run::run() {
       failure = evaluateRegularly();
     } else if (failure.ok() && options.saveEvery > 0 && state.step % options.saveEvery == 0) {
       failure = saveLast();
-      savedStep = state.step;
     }
     if (failure.ok() && stoppedEarly()) {
       end = TrainEnd::StoppedEarly;
@@ -251,6 +264,9 @@ StatusOr<TrainResult> Run::run() {
     failure = evaluateAtTheEnd();
   if (failure.ok() && savedStep != state.step)
     failure = saveLast();
+  Status saved = saver.finish();
+  if (failure.ok())
+    failure = saved;
   double seconds = secondsNow() - started;
   Status curveWritten = writeCurve();
   MEKIK_RETURN_IF_ERROR(failure);
