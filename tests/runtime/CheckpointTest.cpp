@@ -113,6 +113,16 @@ TEST(Safetensors, ReadsBackWhatItWroteInAlwaysTheSameBytes) {
   EXPECT_EQ(header["odd"]["data_offsets"], nlohmann::json::parse("[32, 35]"));
 }
 
+TEST(Safetensors, PadsTheHeaderToAMultipleOfEightForEveryLengthOfName) {
+  for (size_t length = 0; length < 16; ++length) {
+    std::vector<TensorView> one = {{std::string(length, 'n'), DataType::F32, {0}, {}}};
+    std::string header = checkpoint::safetensorsHeader(one, {}).value();
+    EXPECT_EQ(header.size() % 8, 0u);
+    EXPECT_EQ(static_cast<uint8_t>(header[0]) + 8u, header.size());
+    EXPECT_TRUE(Safetensors::parse(header, "f").ok());
+  }
+}
+
 TEST(Safetensors, RefusesToWriteWhatItCouldNotRead) {
   TemporaryFolder folder;
   std::vector<float> four(4);

@@ -6,6 +6,8 @@
 #include <csignal>
 #include <fcntl.h>
 #include <filesystem>
+#include <sched.h>
+#include <sys/mount.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -139,6 +141,38 @@ TEST(AtomicFile, KeepsTheOldFileWhenTheSizeLimitIsReached) {
   EXPECT_TRUE(WIFEXITED(result) && WEXITSTATUS(result) == 0) << result;
   EXPECT_EQ(readBytes(folder / "f"), "old");
   EXPECT_EQ(listFolder(folder.path), std::vector<std::string>{"f"});
+}
+
+TEST(AtomicFile, KeepsTheOldFileWhenTheDiskIsFull) {
+  TemporaryFolder folder;
+  constexpr int noMount = 77;
+  pid_t child = ::fork();
+  if (child == 0) {
+    // A disk of 64 KiB that only this process sees.
+    if ((::unshare(CLONE_NEWNS) != 0 && ::unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) ||
+        ::mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+        ::mount("none", folder.path.c_str(), "tmpfs", 0, "size=64k") != 0)
+      ::_exit(noMount);
+    const std::string old(30000, 'o');
+    if (!base::writeFileAtomically(folder / "f", old).ok())
+      ::_exit(1);
+    for (size_t size : {40000u, 100000u, 3000000u}) {
+      base::Status status = base::writeFileAtomically(folder / "f", std::string(size, 'n'));
+      if (status.code() != base::StatusCode::ResourceExhausted ||
+          status.message() != (folder / "f") + ": cannot write: no space left on the device")
+        ::_exit(2);
+      if (readBytes(folder / "f") != old || listFolder(folder.path) != std::vector<std::string>{"f"})
+        ::_exit(3);
+    }
+    writeBytes(folder / "g", std::string(32768, 'g')); // now nothing is left
+    ::_exit(base::checkFolderWritable(folder.path).ok() ? 4 : 0);
+  }
+  int result = 0;
+  ::waitpid(child, &result, 0);
+  ASSERT_TRUE(WIFEXITED(result)) << result;
+  if (WEXITSTATUS(result) == noMount)
+    GTEST_SKIP() << "a small disk cannot be mounted here";
+  EXPECT_EQ(WEXITSTATUS(result), 0);
 }
 
 TEST(AtomicFile, IsWholeAfterAKillAtAnyMoment) {

@@ -60,6 +60,8 @@ TEST(Parse, WritesNumbersThatReadBackExactlyInAnyLocale) {
       ASSERT_EQ(std::bit_cast<uint64_t>(base::parseFormattedNumber("x", base::formatNumber(value)).value()),
                 std::bit_cast<uint64_t>(value));
     EXPECT_EQ(base::formatNumber(0.003), "0.003");
+    EXPECT_EQ(base::formatNumber(0.1 + 0.7), "0.7999999999999999");
+    EXPECT_EQ(base::formatNumber(0.1 + 0.2), "0.30000000000000004");
     EXPECT_EQ(base::formatFixed(2.2075, 3), "2.208");
   }
   std::setlocale(LC_ALL, "C");
