@@ -31,9 +31,9 @@ struct ConfigDeclaration {
 };
 std::vector<ConfigDeclaration> configDeclarations(const syntax::Model &model);
 
-/// The module, or null after errors, all of which are in `diagnostics` (warnings may be there in any case). `model` must
-/// have been parsed from `diagnostics.source()` without errors. Loads the dialects it needs into `context`. The module
-/// is verified; attribute mekik.source_hash is left to the caller. A model without `loss` has no @train.
+/// The module, or null after errors, all of which are in `diagnostics` (warnings may be there in any case). `model`
+/// must have been parsed from `diagnostics.source()` without errors. Loads the dialects it needs into `context`. The
+/// module is verified; attribute mekik.source_hash is left to the caller. A model without `loss` has no @train.
 mlir::OwningOpRef<mlir::ModuleOp> elaborate(const syntax::Model &model, const Options &options,
                                             syntax::Diagnostics &diagnostics, mlir::MLIRContext &context);
 

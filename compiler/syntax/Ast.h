@@ -17,9 +17,24 @@ struct Identifier {
 };
 
 enum class Operator : uint8_t {
-  Or, And, Equal, NotEqual, Less, LessEqual, Greater, GreaterEqual,
-  Add, Subtract, Multiply, Divide, FloorDivide, Remainder, MatMul, Power,
-  Not, Negate, ///< these two have one operand
+  Or,
+  And,
+  Equal,
+  NotEqual,
+  Less,
+  LessEqual,
+  Greater,
+  GreaterEqual,
+  Add,
+  Subtract,
+  Multiply,
+  Divide,
+  FloorDivide,
+  Remainder,
+  MatMul,
+  Power,
+  Not,
+  Negate, ///< these two have one operand
 };
 /// "+", "and", ...
 absl::string_view spelling(Operator op);
@@ -107,7 +122,22 @@ struct MemberExpr : Expr {
 };
 
 enum class StmtKind : uint8_t {
-  Model, Precision, Config, Input, Target, Param, Let, Assign, Block, Return, Repeat, If, Probe, Output, Loss, Train
+  Model,
+  Precision,
+  Config,
+  Input,
+  Target,
+  Param,
+  Let,
+  Assign,
+  Block,
+  Return,
+  Repeat,
+  If,
+  Probe,
+  Output,
+  Loss,
+  Train
 };
 
 struct Stmt {

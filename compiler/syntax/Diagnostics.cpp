@@ -56,7 +56,8 @@ private:
       Position at = source.position(range->begin);
       absl::StrAppend(&out, ":", at.line, ":", at.column);
     }
-    absl::StrAppend(&out, ": ", colours.reset, colour, kind, ": ", colours.reset, colours.bold, text, colours.reset, "\n");
+    absl::StrAppend(&out, ": ", colours.reset, colour, kind, ": ", colours.reset, colours.bold, text, colours.reset,
+                    "\n");
     if (range)
       excerpt(*range);
   }

@@ -14,18 +14,31 @@ bool isAsciiLetter(uint32_t c) { return (c >= 'a' && c <= 'z') || (c >= 'A' && c
 /// Latin, Greek and Cyrillic letters as single code points. Combining marks are not letters: two spellings of one name
 /// that look equal would be two names.
 bool isLetter(uint32_t c) {
-  return isAsciiLetter(c) || (c >= 0xC0 && c <= 0x24F && c != 0xD7 && c != 0xF7) || (c >= 0x386 && c <= 0x3FF && c != 0x387) ||
-         (c >= 0x400 && c <= 0x481) || (c >= 0x48A && c <= 0x52F) || (c >= 0x1E00 && c <= 0x1EFF);
+  return isAsciiLetter(c) || (c >= 0xC0 && c <= 0x24F && c != 0xD7 && c != 0xF7) ||
+         (c >= 0x386 && c <= 0x3FF && c != 0x387) || (c >= 0x400 && c <= 0x481) || (c >= 0x48A && c <= 0x52F) ||
+         (c >= 0x1E00 && c <= 0x1EFF);
 }
 
 /// What to write in place of a character that looks like a sign of the language, or "".
 const char *lookalike(uint32_t c) {
   switch (c) {
-  case 0x201C: case 0x201D: case 0x201E: case 0x2033: case 0xAB: case 0xBB: case '\'': case 0x2018: case 0x2019:
+  case 0x201C:
+  case 0x201D:
+  case 0x201E:
+  case 0x2033:
+  case 0xAB:
+  case 0xBB:
+  case '\'':
+  case 0x2018:
+  case 0x2019:
     return "\"";
-  case 0x2212: case 0x2013: case 0x2014:
+  case 0x2212:
+  case 0x2013:
+  case 0x2014:
     return "-";
-  case 0xD7: case 0xB7: case 0x22C5:
+  case 0xD7:
+  case 0xB7:
+  case 0x22C5:
     return "*";
   case 0xF7:
     return "/";
@@ -33,7 +46,8 @@ const char *lookalike(uint32_t c) {
     return "<=";
   case 0x2265:
     return ">=";
-  case 0x2260: case '!':
+  case 0x2260:
+  case '!':
     return c == '!' ? "not" : "!=";
   case 0x2026:
     return "..";
@@ -72,7 +86,9 @@ private:
     tokens.push_back({kind, range(begin, end)});
   }
 
-  static SourceRange range(size_t begin, size_t end) { return {static_cast<uint32_t>(begin), static_cast<uint32_t>(end)}; }
+  static SourceRange range(size_t begin, size_t end) {
+    return {static_cast<uint32_t>(begin), static_cast<uint32_t>(end)};
+  }
   char peek(size_t ahead) const { return at + ahead < text.size() ? text[at + ahead] : '\0'; }
 
   void next() {
@@ -101,10 +117,11 @@ private:
       while (at < text.size() && decodeUtf8(text.substr(at), codePoint) == 0)
         ++at;
       Position place = source.position(begin);
-      diagnostics.error(range(begin, at),
-                        absl::StrFormat("byte 0x%02X (line %d, column %d, byte offset %d) is not UTF-8; save the file with the "
-                                        "encoding UTF-8",
-                                        static_cast<uint8_t>(text[begin]), place.line, place.column, begin));
+      diagnostics.error(
+          range(begin, at),
+          absl::StrFormat("byte 0x%02X (line %d, column %d, byte offset %d) is not UTF-8; save the file with the "
+                          "encoding UTF-8",
+                          static_cast<uint8_t>(text[begin]), place.line, place.column, begin));
       return false;
     }
     if (codePoint == 0xFEFF || codePoint == 0) {
@@ -137,10 +154,12 @@ private:
       isFloat = true;
       ++at;
       if (!isDigit(peek(0)))
-        diagnostics.error(range(begin, at), absl::StrCat("a digit must follow the decimal point; write ", text.substr(begin, at - begin), "0"));
+        diagnostics.error(range(begin, at), absl::StrCat("a digit must follow the decimal point; write ",
+                                                         text.substr(begin, at - begin), "0"));
       digits();
     }
-    if ((peek(0) == 'e' || peek(0) == 'E') && (isDigit(peek(1)) || ((peek(1) == '-' || peek(1) == '+') && isDigit(peek(2))))) {
+    if ((peek(0) == 'e' || peek(0) == 'E') &&
+        (isDigit(peek(1)) || ((peek(1) == '-' || peek(1) == '+') && isDigit(peek(2))))) {
       isFloat = true;
       at += 2;
       digits();
@@ -149,9 +168,10 @@ private:
     while (at < text.size() && (isAsciiLetter(static_cast<uint8_t>(text[at])) || isDigit(text[at])))
       ++at;
     if (at > end)
-      diagnostics.error(range(begin, at), absl::StrCat("'", text.substr(begin, std::min<size_t>(at - begin, 40)),
-                                                       "' is neither a number nor a name; names start with a letter, and "
-                                                       "2x is written 2 * x"));
+      diagnostics.error(range(begin, at),
+                        absl::StrCat("'", text.substr(begin, std::min<size_t>(at - begin, 40)),
+                                     "' is neither a number nor a name; names start with a letter, and "
+                                     "2x is written 2 * x"));
     else if (text[end - 1] == '_')
       diagnostics.error(range(begin, end), "a number may not end with '_'");
     add(isFloat ? TokenKind::Float : TokenKind::Integer, begin, at);
@@ -189,7 +209,8 @@ private:
   }
 
   bool sign() {
-    for (auto kind = static_cast<uint8_t>(TokenKind::GreaterEqual); kind >= static_cast<uint8_t>(TokenKind::LeftParen); --kind) {
+    for (auto kind = static_cast<uint8_t>(TokenKind::GreaterEqual); kind >= static_cast<uint8_t>(TokenKind::LeftParen);
+         --kind) {
       absl::string_view spelt = spelling(static_cast<TokenKind>(kind));
       // Two-character signs stand behind or are tried before their one-character beginnings.
       if (spelt.size() != 2 || text.substr(at, 2) != spelt)
@@ -198,7 +219,8 @@ private:
       at += 2;
       return true;
     }
-    for (auto kind = static_cast<uint8_t>(TokenKind::LeftParen); kind <= static_cast<uint8_t>(TokenKind::GreaterEqual); ++kind) {
+    for (auto kind = static_cast<uint8_t>(TokenKind::LeftParen); kind <= static_cast<uint8_t>(TokenKind::GreaterEqual);
+         ++kind) {
       absl::string_view spelt = spelling(static_cast<TokenKind>(kind));
       if (spelt.size() != 1 || text[at] != spelt[0])
         continue;
@@ -230,9 +252,10 @@ private:
   }
 
   void stranger(uint32_t codePoint, size_t begin) {
-    std::string shown = codePoint < 0x20 || (codePoint >= 0x7F && codePoint <= 0xA0) || (codePoint >= 0x2000 && codePoint <= 0x200F)
-                            ? absl::StrFormat("the invisible character U+%04X", codePoint)
-                            : absl::StrFormat("'%s' (U+%04X)", text.substr(begin, at - begin), codePoint);
+    std::string shown =
+        codePoint < 0x20 || (codePoint >= 0x7F && codePoint <= 0xA0) || (codePoint >= 0x2000 && codePoint <= 0x200F)
+            ? absl::StrFormat("the invisible character U+%04X", codePoint)
+            : absl::StrFormat("'%s' (U+%04X)", text.substr(begin, at - begin), codePoint);
     std::string message = absl::StrCat(shown, " has no meaning here");
     const char *instead = lookalike(codePoint);
     if (codePoint >= 0x300 && codePoint <= 0x36F)

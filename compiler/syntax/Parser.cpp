@@ -60,8 +60,9 @@ bool ParserState::expectName(Identifier &name, const std::string &what) {
   }
   Diagnostic &diagnostic = expected(what);
   if (isKeyword(peek().kind))
-    diagnostic.note(absl::StrCat("'", spelling(peek().kind), "' is a word of the language; choose another name, such as '",
-                                 spelling(peek().kind), "_'"));
+    diagnostic.note(absl::StrCat("'", spelling(peek().kind),
+                                 "' is a word of the language; choose another name, such as '", spelling(peek().kind),
+                                 "_'"));
   return false;
 }
 
@@ -219,25 +220,41 @@ private:
   StmtPtr parseStatement(Place place) {
     Token token = peek();
     switch (token.kind) {
-    case TokenKind::KwModel: return nameStatement();
-    case TokenKind::KwPrecision: return nameStatement();
-    case TokenKind::KwConfig: return config();
-    case TokenKind::KwInput: return input(StmtKind::Input);
-    case TokenKind::KwTarget: return input(StmtKind::Target);
-    case TokenKind::KwParam: return param();
-    case TokenKind::KwLet: return binding(StmtKind::Let);
-    case TokenKind::KwProbe: return binding(StmtKind::Probe);
-    case TokenKind::KwOutput: return binding(StmtKind::Output);
-    case TokenKind::KwBlock: return block(place);
-    case TokenKind::KwRepeat: return repeat(place);
-    case TokenKind::KwIf: return ifStatement(place);
-    case TokenKind::KwReturn: return valueStatement(StmtKind::Return);
-    case TokenKind::KwLoss: return valueStatement(StmtKind::Loss);
-    case TokenKind::KwTrain: return valueStatement(StmtKind::Train);
+    case TokenKind::KwModel:
+      return nameStatement();
+    case TokenKind::KwPrecision:
+      return nameStatement();
+    case TokenKind::KwConfig:
+      return config();
+    case TokenKind::KwInput:
+      return input(StmtKind::Input);
+    case TokenKind::KwTarget:
+      return input(StmtKind::Target);
+    case TokenKind::KwParam:
+      return param();
+    case TokenKind::KwLet:
+      return binding(StmtKind::Let);
+    case TokenKind::KwProbe:
+      return binding(StmtKind::Probe);
+    case TokenKind::KwOutput:
+      return binding(StmtKind::Output);
+    case TokenKind::KwBlock:
+      return block(place);
+    case TokenKind::KwRepeat:
+      return repeat(place);
+    case TokenKind::KwIf:
+      return ifStatement(place);
+    case TokenKind::KwReturn:
+      return valueStatement(StmtKind::Return);
+    case TokenKind::KwLoss:
+      return valueStatement(StmtKind::Loss);
+    case TokenKind::KwTrain:
+      return valueStatement(StmtKind::Train);
     case TokenKind::KwElse:
       diagnostics.error(token.range, "'else' must follow the '}' of an 'if'");
       return nullptr;
-    case TokenKind::Name: return assignment();
+    case TokenKind::Name:
+      return assignment();
     default:
       expected("a statement");
       return nullptr;
@@ -274,7 +291,8 @@ private:
   StmtPtr config() {
     SourceRange begin = take().range;
     auto result = std::make_unique<ConfigStmt>(StmtKind::Config, begin);
-    if (!expectName(result->name, "a name after 'config'") || !expect(TokenKind::Colon, "':' and a type after the name") ||
+    if (!expectName(result->name, "a name after 'config'") ||
+        !expect(TokenKind::Colon, "':' and a type after the name") ||
         !typeName(result->type, {"int", "float", "bool", "string"}, "int, float, bool and string"))
       return nullptr;
     if (accept(TokenKind::Assign) && !(result->value = expression()))
@@ -352,9 +370,11 @@ private:
   StmtPtr param() {
     SourceRange begin = take().range;
     auto result = std::make_unique<ParamStmt>(StmtKind::Param, begin);
-    if (!expectName(result->name, "a name after 'param'") || !expect(TokenKind::Colon, "':' and a shape after the name") ||
+    if (!expectName(result->name, "a name after 'param'") ||
+        !expect(TokenKind::Colon, "':' and a shape after the name") ||
         !shape(result->dims, "param w: [width, 4] = normal(0.1)") ||
-        !expect(TokenKind::Assign, "'=' and an initializer (zeros, ones, constant(c), normal(std) or uniform(low, high))"))
+        !expect(TokenKind::Assign,
+                "'=' and an initializer (zeros, ones, constant(c), normal(std) or uniform(low, high))"))
       return nullptr;
     if (!(result->initializer = expression()))
       return nullptr;
@@ -407,17 +427,19 @@ private:
     const Token &second = peek();
     if (second.kind == TokenKind::Name || isKeyword(second.kind)) {
       std::vector<std::string> words;
-      for (auto kind = static_cast<uint8_t>(TokenKind::KwModel); kind <= static_cast<uint8_t>(TokenKind::KwElse); ++kind)
+      for (auto kind = static_cast<uint8_t>(TokenKind::KwModel); kind <= static_cast<uint8_t>(TokenKind::KwElse);
+           ++kind)
         words.emplace_back(spelling(static_cast<TokenKind>(kind)));
       diagnostics.error(first.range, absl::StrCat("no statement begins with '", name, "'", suggestion(name, words)));
     } else if (peekSecond().kind == TokenKind::Assign && second.range.end == peekSecond().range.begin) {
-      diagnostics.error(second.range, absl::StrCat("there is no '", source.slice(second.range), "='; write ", name, " = ", name,
-                                                   " ", source.slice(second.range), " ..."));
+      diagnostics.error(second.range, absl::StrCat("there is no '", source.slice(second.range), "='; write ", name,
+                                                   " = ", name, " ", source.slice(second.range), " ..."));
     } else if (second.kind == TokenKind::Colon) {
-      diagnostics.error(first.range, absl::StrCat("a declaration begins with config, input, target or param, not with '", name, "'"));
+      diagnostics.error(
+          first.range, absl::StrCat("a declaration begins with config, input, target or param, not with '", name, "'"));
     } else {
-      diagnostics.error(first.range, absl::StrCat("a value alone is not a statement; name it (let y = ", name,
-                                                  "...) or return it"));
+      diagnostics.error(first.range,
+                        absl::StrCat("a value alone is not a statement; name it (let y = ", name, "...) or return it"));
     }
   }
 
@@ -445,9 +467,11 @@ private:
         return nullptr;
       if (accept(TokenKind::Assign) && !(parameter.defaultValue = expression()))
         return nullptr;
-      bool needsDefault = !result->parameters.empty() && result->parameters.back().defaultValue && !parameter.defaultValue;
+      bool needsDefault =
+          !result->parameters.empty() && result->parameters.back().defaultValue && !parameter.defaultValue;
       if (needsDefault)
-        diagnostics.error(parameter.name.range, "a parameter without a default stands behind one with a default; swap them");
+        diagnostics.error(parameter.name.range,
+                          "a parameter without a default stands behind one with a default; swap them");
       result->parameters.push_back(std::move(parameter));
       if (!accept(TokenKind::Comma))
         break;
@@ -501,7 +525,8 @@ private:
     if (!at(TokenKind::KwIf))
       return bracedBody(result->elseBody, place, "'else'") ? std::move(result) : nullptr;
     if (braceDepth >= maxBraceDepth) {
-      diagnostics.error(peek().range, absl::StrCat("more than ", maxBraceDepth, " 'if' and 'else if' inside each other"));
+      diagnostics.error(peek().range,
+                        absl::StrCat("more than ", maxBraceDepth, " 'if' and 'else if' inside each other"));
       return nullptr;
     }
     ++braceDepth;

@@ -1,5 +1,5 @@
-// Tokens -> tree. Recursive descent with one token of look-ahead (two where `as` stands); after an error it goes on with
-// the next statement, so that one run reports several.
+// Tokens -> tree. Recursive descent with one token of look-ahead (two where `as` stands); after an error it goes on
+// with the next statement, so that one run reports several.
 #ifndef MEKIK_SYNTAX_PARSER_H
 #define MEKIK_SYNTAX_PARSER_H
 
@@ -8,7 +8,8 @@
 
 namespace mekik::syntax {
 
-/// Deepest nesting of an expression, counted in nodes, and of braces. Every recursion over the tree is bounded by these.
+/// Deepest nesting of an expression, counted in nodes, and of braces. Every recursion over the tree is bounded by
+/// these.
 constexpr int maxExpressionDepth = 200;
 constexpr int maxBraceDepth = 64;
 

@@ -13,22 +13,38 @@ namespace {
 
 std::optional<Operator> binaryOperator(TokenKind kind) {
   switch (kind) {
-  case TokenKind::KwOr: return Operator::Or;
-  case TokenKind::KwAnd: return Operator::And;
-  case TokenKind::EqualEqual: return Operator::Equal;
-  case TokenKind::NotEqual: return Operator::NotEqual;
-  case TokenKind::Less: return Operator::Less;
-  case TokenKind::LessEqual: return Operator::LessEqual;
-  case TokenKind::Greater: return Operator::Greater;
-  case TokenKind::GreaterEqual: return Operator::GreaterEqual;
-  case TokenKind::Plus: return Operator::Add;
-  case TokenKind::Minus: return Operator::Subtract;
-  case TokenKind::Star: return Operator::Multiply;
-  case TokenKind::Slash: return Operator::Divide;
-  case TokenKind::SlashSlash: return Operator::FloorDivide;
-  case TokenKind::Percent: return Operator::Remainder;
-  case TokenKind::At: return Operator::MatMul;
-  default: return std::nullopt; // `**` binds tighter than a sign and is read by power()
+  case TokenKind::KwOr:
+    return Operator::Or;
+  case TokenKind::KwAnd:
+    return Operator::And;
+  case TokenKind::EqualEqual:
+    return Operator::Equal;
+  case TokenKind::NotEqual:
+    return Operator::NotEqual;
+  case TokenKind::Less:
+    return Operator::Less;
+  case TokenKind::LessEqual:
+    return Operator::LessEqual;
+  case TokenKind::Greater:
+    return Operator::Greater;
+  case TokenKind::GreaterEqual:
+    return Operator::GreaterEqual;
+  case TokenKind::Plus:
+    return Operator::Add;
+  case TokenKind::Minus:
+    return Operator::Subtract;
+  case TokenKind::Star:
+    return Operator::Multiply;
+  case TokenKind::Slash:
+    return Operator::Divide;
+  case TokenKind::SlashSlash:
+    return Operator::FloorDivide;
+  case TokenKind::Percent:
+    return Operator::Remainder;
+  case TokenKind::At:
+    return Operator::MatMul;
+  default:
+    return std::nullopt; // `**` binds tighter than a sign and is read by power()
   }
 }
 
@@ -37,7 +53,7 @@ bool isComparison(Operator op) { return precedence(op) == precedence(Operator::E
 } // namespace
 
 absl::string_view spelling(Operator op) {
-  constexpr const char *spellings[] = {"or", "and", "==", "!=", "<", "<=", ">", ">=", "+",
+  constexpr const char *spellings[] = {"or", "and", "==", "!=", "<", "<=", ">",  ">=",  "+",
                                        "-",  "*",   "/",  "//", "%", "@",  "**", "not", "-"};
   return spellings[static_cast<size_t>(op)];
 }
@@ -107,7 +123,8 @@ ExprPtr ParserState::expression(int weakest) {
       break;
     }
     int depth = std::max(left->depth, right->depth);
-    left = checkDepth(std::make_unique<BinaryExpr>(since(begin), *op, opRange, std::move(left), std::move(right)), depth);
+    left =
+        checkDepth(std::make_unique<BinaryExpr>(since(begin), *op, opRange, std::move(left), std::move(right)), depth);
   }
   --recursion;
   return left;
@@ -149,7 +166,8 @@ ExprPtr ParserState::power() {
     return nullptr;
   int depth = std::max(base->depth, exponent->depth);
   return checkDepth(
-      std::make_unique<BinaryExpr>(since(begin), Operator::Power, opRange, std::move(base), std::move(exponent)), depth);
+      std::make_unique<BinaryExpr>(since(begin), Operator::Power, opRange, std::move(base), std::move(exponent)),
+      depth);
 }
 
 ExprPtr ParserState::postfix() {
@@ -305,7 +323,8 @@ ExprPtr ParserState::primary() {
   default: {
     Diagnostic &diagnostic = expected("a value");
     if (isKeyword(token.kind) && token.kind != TokenKind::KwElse)
-      diagnostic.note(absl::StrCat("'", spelling(token.kind), "' is a word of the language and cannot be the name of a value"));
+      diagnostic.note(
+          absl::StrCat("'", spelling(token.kind), "' is a word of the language and cannot be the name of a value"));
     return nullptr;
   }
   }
@@ -320,7 +339,8 @@ ExprPtr ParserState::number(const Token &token) {
     for (char c : digits) {
       if (c < '0' || c > '9')
         break; // already reported by the lexer
-      if (__builtin_mul_overflow(value, int64_t(10), &value) || __builtin_add_overflow(value, int64_t(c - '0'), &value)) {
+      if (__builtin_mul_overflow(value, int64_t(10), &value) ||
+          __builtin_add_overflow(value, int64_t(c - '0'), &value)) {
         diagnostics.error(token.range, "this integer does not fit into 64 bits (at most 9223372036854775807); "
                                        "write it with a decimal point if a float is meant");
         return nullptr;
@@ -335,13 +355,14 @@ ExprPtr ParserState::number(const Token &token) {
     anyDigit |= c >= '1' && c <= '9';
   if ((outOfRange && anyDigit) || std::isinf(value) || (value == 0 && anyDigit)) {
     diagnostics.error(token.range, value < 1 ? "this number is too near to 0 for a 64-bit float and would become 0"
-                                              : "this number is too large for a 64-bit float (at most about 1.8e308)");
+                                             : "this number is too large for a 64-bit float (at most about 1.8e308)");
     return nullptr;
   }
   return std::make_unique<FloatExpr>(token.range, value, std::move(text));
 }
 
-bool ParserState::expressionList(std::vector<ExprPtr> &items, TokenKind close, SourceRange open, const std::string &what) {
+bool ParserState::expressionList(std::vector<ExprPtr> &items, TokenKind close, SourceRange open,
+                                 const std::string &what) {
   while (!at(close)) {
     ExprPtr item = expression();
     if (!item)

@@ -17,7 +17,10 @@ int decodeUtf8(absl::string_view bytes, uint32_t &codePoint) {
     codePoint = first;
     return 1;
   }
-  int length = first >= 0xC2 && first <= 0xDF ? 2 : first >= 0xE0 && first <= 0xEF ? 3 : first >= 0xF0 && first <= 0xF4 ? 4 : 0;
+  int length = first >= 0xC2 && first <= 0xDF   ? 2
+               : first >= 0xE0 && first <= 0xEF ? 3
+               : first >= 0xF0 && first <= 0xF4 ? 4
+                                                : 0;
   if (length == 0 || bytes.size() < static_cast<size_t>(length))
     return 0;
   uint32_t value = first & (0xFF >> (length + 1));

@@ -52,7 +52,8 @@ private:
 };
 
 /// Length of the well-formed UTF-8 sequence at the start of `bytes`, which is not empty, or 0 if there is none
-/// (overlong forms, surrogates and values above U+10FFFF are not well-formed). `codePoint` is set if the length is not 0.
+/// (overlong forms, surrogates and values above U+10FFFF are not well-formed). `codePoint` is set if the length is not
+/// 0.
 int decodeUtf8(absl::string_view bytes, uint32_t &codePoint);
 
 } // namespace mekik::syntax

@@ -8,11 +8,11 @@ namespace mekik::syntax {
 
 namespace {
 constexpr const char *spellings[] = {
-    "",      "",       "",       "",     "",    "",     "model", "precision", "config", "input", "target", "param", "let",
-    "block", "return", "repeat", "if",   "probe", "output", "loss", "train", "else", "in", "as", "and", "or", "not",
-    "true",  "false",  "(",      ")",    "[",   "]",    "{",     "}",         ",",      ":",     ".",      "..",    "=",
-    "+",     "-",      "*",      "/",    "//",  "%",    "**",    "@",         "==",     "!=",    "<",      "<=",    ">",
-    ">="};
+    "",      "",    "",      "",       "",       "",     "model", "precision", "config", "input", "target",
+    "param", "let", "block", "return", "repeat", "if",   "probe", "output",    "loss",   "train", "else",
+    "in",    "as",  "and",   "or",     "not",    "true", "false", "(",         ")",      "[",     "]",
+    "{",     "}",   ",",     ":",      ".",      "..",   "=",     "+",         "-",      "*",     "/",
+    "//",    "%",   "**",    "@",      "==",     "!=",   "<",     "<=",        ">",      ">="};
 static_assert(std::size(spellings) == static_cast<size_t>(TokenKind::GreaterEqual) + 1);
 } // namespace
 

@@ -1,6 +1,6 @@
 // Trees: what is read, what printing gives back, and that no input can break the parser.
-#include "compiler/syntax/AstPrinter.h"
 #include "compiler/syntax/Parser.h"
+#include "compiler/syntax/AstPrinter.h"
 #include "tests/syntax/DiagnosticCases.h"
 
 #include <random>
@@ -9,7 +9,8 @@ namespace mekik::syntax {
 namespace {
 
 struct Parsed {
-  explicit Parsed(const std::string &text) : source("m", text), diagnostics(source), model(parse(source, diagnostics)) {}
+  explicit Parsed(const std::string &text)
+      : source("m", text), diagnostics(source), model(parse(source, diagnostics)) {}
   Source source;
   Diagnostics diagnostics;
   Model model;
@@ -114,10 +115,11 @@ TEST(Parser, LimitsEveryKindOfNesting) {
   };
   std::string chain = "let x = 1" + repeated(" + 1", 100000);
   for (const std::string &text :
-       {"let x = " + repeated("(", 100000), "let x = " + repeated("[", 100000), "let x = " + repeated("-", 100000) + "1",
-        "let x = " + repeated("not ", 100000) + "y", chain, "let x = 2" + repeated(" ** 2", 100000),
-        "let x = y" + repeated("[0]", 100000), "let x = y" + repeated(".shape", 100000), "let x = " + repeated("f(", 100000),
-        repeated("if a {\n", 100000), "if a {\n}" + repeated(" else if a {\n}", 100000), repeated("repeat i in 2 {\n", 5000)}) {
+       {"let x = " + repeated("(", 100000), "let x = " + repeated("[", 100000),
+        "let x = " + repeated("-", 100000) + "1", "let x = " + repeated("not ", 100000) + "y", chain,
+        "let x = 2" + repeated(" ** 2", 100000), "let x = y" + repeated("[0]", 100000),
+        "let x = y" + repeated(".shape", 100000), "let x = " + repeated("f(", 100000), repeated("if a {\n", 100000),
+        "if a {\n}" + repeated(" else if a {\n}", 100000), repeated("repeat i in 2 {\n", 5000)}) {
     Parsed parsed(text);
     EXPECT_TRUE(parsed.diagnostics.hasErrors()) << text.substr(0, 40);
     EXPECT_LT(parsed.diagnostics.print().size(), 20000u);
@@ -157,11 +159,70 @@ TEST(Fuzz, GarbageOfAMegabyteIsRefusedWithoutHarm) {
 }
 
 TEST(Fuzz, RandomTokensNeverBreakTheParserAndWhatItAcceptsRoundTrips) {
-  const char *words[] = {"model", "precision", "config", "input", "target", "param", "let", "block", "return", "repeat", "if",
-                         "probe", "output", "loss", "train", "else", "in", "as", "and", "or", "not", "true", "below", "(",
-                         ")", "[", "]", "{", "}", ",", ":", ".", "..", "=", "+", "-", "*", "/", "//", "%", "**", "@",
-                         "==", "<", "x", "y", "int", "f32", "1", "2.5", "\"s\"", "\n", "\n", "\n", "let x =", "let y = (",
-                         "x = f(", "repeat i in 2 {\n", "block b(x) {\n", "if x {\n", "}\n", "\xC4", "ş", "#"};
+  const char *words[] = {"model",
+                         "precision",
+                         "config",
+                         "input",
+                         "target",
+                         "param",
+                         "let",
+                         "block",
+                         "return",
+                         "repeat",
+                         "if",
+                         "probe",
+                         "output",
+                         "loss",
+                         "train",
+                         "else",
+                         "in",
+                         "as",
+                         "and",
+                         "or",
+                         "not",
+                         "true",
+                         "below",
+                         "(",
+                         ")",
+                         "[",
+                         "]",
+                         "{",
+                         "}",
+                         ",",
+                         ":",
+                         ".",
+                         "..",
+                         "=",
+                         "+",
+                         "-",
+                         "*",
+                         "/",
+                         "//",
+                         "%",
+                         "**",
+                         "@",
+                         "==",
+                         "<",
+                         "x",
+                         "y",
+                         "int",
+                         "f32",
+                         "1",
+                         "2.5",
+                         "\"s\"",
+                         "\n",
+                         "\n",
+                         "\n",
+                         "let x =",
+                         "let y = (",
+                         "x = f(",
+                         "repeat i in 2 {\n",
+                         "block b(x) {\n",
+                         "if x {\n",
+                         "}\n",
+                         "\xC4",
+                         "ş",
+                         "#"};
   for (unsigned seed = 0; seed < 3000; ++seed) {
     std::mt19937 random(seed);
     std::string text;
@@ -179,8 +240,9 @@ TEST(Fuzz, RandomTokensNeverBreakTheParserAndWhatItAcceptsRoundTrips) {
 }
 
 TEST(Fuzz, MutatedModelsNeverBreakTheParser) {
-  std::string model = "model m\nconfig a: int = 3 in 1..9\ninput x: f32[a, 2]\nblock n(x, e = 1) {\n  param g: [a] = "
-                      "normal(1 / sqrt(a)) as \"g\"\n  return x[1:, :] * g\n}\nrepeat i in a {\n  x = n(x)\n}\nloss sum(x)\n";
+  std::string model =
+      "model m\nconfig a: int = 3 in 1..9\ninput x: f32[a, 2]\nblock n(x, e = 1) {\n  param g: [a] = "
+      "normal(1 / sqrt(a)) as \"g\"\n  return x[1:, :] * g\n}\nrepeat i in a {\n  x = n(x)\n}\nloss sum(x)\n";
   for (unsigned seed = 0; seed < 3000; ++seed) {
     std::mt19937 random(seed);
     std::string text = model;

@@ -57,7 +57,10 @@ TEST(LineEnds, GiveTheSameProgramAndTheSamePlaces) {
 }
 
 TEST(ByteOrderMark, InTheMiddleIsReportedWhereTheEditorShowsIt) {
-  EXPECT_NE(messages("model m\nlet a = \xEF\xBB\xBF""1\n").find("m:2:9: error: a byte-order mark"), std::string::npos);
+  EXPECT_NE(messages("model m\nlet a = \xEF\xBB\xBF"
+                     "1\n")
+                .find("m:2:9: error: a byte-order mark"),
+            std::string::npos);
   EXPECT_EQ(messages("\xEF\xBB\xBFmodel m\n"), "");
 }
 
@@ -86,7 +89,9 @@ TEST(Locale, DoesNotTouchKeywordsOrNumbers) {
     const char *previous = std::setlocale(LC_ALL, name);
     if (!previous)
       continue; // not installed here
-    EXPECT_EQ(messages("model kitap\nconfig i: int = 1 in 0..2\ninput ı: i32[i] below 3\nif i == 1 { let İ = 0.5 }\n"), "") << name;
+    EXPECT_EQ(messages("model kitap\nconfig i: int = 1 in 0..2\ninput ı: i32[i] below 3\nif i == 1 { let İ = 0.5 }\n"),
+              "")
+        << name;
   }
   std::setlocale(LC_ALL, "C");
 }
