@@ -30,9 +30,15 @@ public:
     int64_t flat = 0;
     for (size_t axis = 0; axis < index.size(); ++axis)
       flat = flat * tensor.shape()[axis] + static_cast<int64_t>(index[axis].bits);
-    assert(flat >= 0 && flat < tensor.size());
-    return tensor.get(flat);
+    if (flat >= 0 && flat < tensor.size())
+      return tensor.get(flat);
+    // Only an id that came from outside can lead here.
+    outside = true;
+    return Number{tensor.type(), 0};
   }
+  /// Whether an element was asked for that does not exist.
+  bool wentOutside() const { return outside; }
+
   Number readIf(Number condition, unsigned operand, ArrayRef<Index> index, Number otherwise) override {
     return numerics::toBool(condition) ? read(operand, index) : otherwise;
   }
@@ -47,9 +53,11 @@ public:
 private:
   Arithmetic &numbers;
   const Tensors &operands;
+  bool outside = false;
 };
 
-void evaluateElements(graph::ElementOpInterface op, Arithmetic &arithmetic, const Tensors &operands, Tensor &result) {
+/// False if an element was asked for that does not exist.
+bool evaluateElements(graph::ElementOpInterface op, Arithmetic &arithmetic, const Tensors &operands, Tensor &result) {
   TensorReader reader(arithmetic, operands);
   llvm::SmallVector<Index> index(result.rank());
   for (int64_t flat = 0; flat < result.size(); ++flat) {
@@ -60,6 +68,7 @@ void evaluateElements(graph::ElementOpInterface op, Arithmetic &arithmetic, cons
       index[axis].bits = 0;
     }
   }
+  return !reader.wentOutside();
 }
 
 template <typename Printable> std::string textOf(Printable value) {
@@ -179,9 +188,11 @@ absl::Status Evaluation::runOp(Operation *op) {
   for (Value operand : op->getOperands())
     operands.push_back(frame->values.at(operand).get());
   auto result = std::make_shared<Tensor>(zeros(type));
-  if (auto element = dyn_cast<graph::ElementOpInterface>(op))
-    evaluateElements(element, arithmetic, operands, *result);
-  else if (auto reduction = dyn_cast<graph::ReductionOpInterface>(op))
+  if (auto element = dyn_cast<graph::ElementOpInterface>(op)) {
+    if (!evaluateElements(element, arithmetic, operands, *result))
+      return absl::OutOfRangeError(textOf(op->getLoc()) + ": '" + op->getName().getStringRef().str() +
+                                   "' was given an id that names no element of its " + textOf(op->getOperands().back().getType()));
+  } else if (auto reduction = dyn_cast<graph::ReductionOpInterface>(op))
     evaluateReduction(reduction, arithmetic, *operands[0], *result);
   else if (auto contraction = dyn_cast<graph::ContractionOpInterface>(op))
     evaluateContraction(contraction, fmaClass, *operands[0], *operands[1], *result);

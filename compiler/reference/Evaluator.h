@@ -16,7 +16,7 @@ namespace mekik::reference {
 /// may call others of its module; abbreviations (softmax, ...) are evaluated as what they expand into. Neither function
 /// nor module is changed.
 ///
-/// InvalidArgument: number, element type or shape of the arguments; Unimplemented: an op that is not of the graph
+/// InvalidArgument: number, element type or shape of the arguments; OutOfRange: an id outside its table; Unimplemented: an op that is not of the graph
 /// dialect (its name and location).
 absl::StatusOr<std::vector<Tensor>> evaluate(mlir::func::FuncOp function, llvm::ArrayRef<Tensor> arguments,
                                              numerics::FmaClass fmaClass = numerics::FmaClass::Fused);

@@ -184,6 +184,19 @@ TEST_F(Evaluator, PromotionToDoubleKeepsConstantsAndRandomNumbers) {
       EXPECT_EQ(wide[result].getDouble(i), single[result].getDouble(i));
 }
 
+TEST_F(Evaluator, RefusesIdsOutsideTheTable) {
+  func::FuncOp function = parse(R"(func.func @f(%ids: tensor<2xi32>, %table: tensor<3x2xf32>) -> tensor<2x2xf32> {
+    %r = graph.embedding %ids, %table : tensor<2xi32>, tensor<3x2xf32>
+    return %r : tensor<2x2xf32>
+  })");
+  for (int32_t id : {-1, 3, 65535, -65536}) {
+    Tensor ids(ElementType::I32, {2});
+    ids.as<int32_t>()[1] = id;
+    auto result = reference::evaluate(function, {ids, floats({3, 2})});
+    EXPECT_EQ(result.status().code(), absl::StatusCode::kOutOfRange) << id;
+  }
+}
+
 TEST_F(Evaluator, SaysWhichArgumentDoesNotFit) {
   func::FuncOp function = parse("func.func @f(%x: tensor<4xf32>) -> tensor<4xf32> { return %x : tensor<4xf32> }");
   auto tooFew = reference::evaluate(function, {});

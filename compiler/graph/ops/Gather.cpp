@@ -91,6 +91,8 @@ void ScatterAddOp::evaluate(ArrayRef<const reference::Tensor *> operands, refere
   result = reference::Tensor(result.type(), result.shape());
   for (int64_t position = 0; position < positions; ++position) {
     int64_t row = static_cast<int64_t>(operands[0]->getDouble(position));
+    if (row < 0 || row >= static_cast<int64_t>(getRows()))
+      continue; // refused where data enters; here only memory is protected
     for (int64_t column = 0; column < columns; ++column) {
       int64_t to = row * columns + column;
       result.set(to, arithmetic.add(result.get(to), operands[1]->get(position * columns + column)));
