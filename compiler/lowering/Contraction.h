@@ -1,0 +1,82 @@
+// What a sum of products is once its letters are gone: axes with a size and a stride in each operand, sorted by the part
+// they play, and a plan that cuts them into tiles and register blocks. Pure arithmetic on shapes; emits nothing.
+#ifndef MEKIK_LOWERING_CONTRACTION_H
+#define MEKIK_LOWERING_CONTRACTION_H
+
+#include "compiler/lowering/Target.h"
+#include "llvm/ADT/ArrayRef.h"
+#include "llvm/ADT/SmallVector.h"
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+
+namespace mekik::lowering {
+
+/// An axis of a contraction: its size and its strides, in elements, in the left operand, the right operand and the
+/// result; 0 where an operand does not have it.
+struct ContractionAxis {
+  int64_t size = 1;
+  int64_t left = 0;
+  int64_t right = 0;
+  int64_t result = 0;
+};
+
+/// The axes by role. Axes of size 1 are gone; neighbours that are contiguous in every operand that has them are one.
+/// "Left" and "right" are the operands after a possible exchange, made so that the fastest axis of the result is not one
+/// of the left operand alone.
+struct Contraction {
+  int64_t elementBytes = 4;  // 4 (f32) or 8 (f64)
+  bool swapped = false;      // the operands are exchanged
+  bool lanesInBatch = false; // the fastest axis of the result is in both operands
+  ContractionAxis lanes;     // the fastest axis of the result; result stride 1
+  llvm::SmallVector<ContractionAxis> batch;      // in both operands and the result, without `lanes`
+  llvm::SmallVector<ContractionAxis> rows;       // left and result
+  llvm::SmallVector<ContractionAxis> columns;    // right and result, without `lanes`
+  llvm::SmallVector<ContractionAxis> contracted; // both operands, in the order of the left operand as written
+
+  /// Labels as in ContractionOpInterface, shapes of the two operands as written.
+  static Contraction analyze(llvm::StringRef leftLabels, llvm::StringRef rightLabels, llvm::StringRef resultLabels,
+                             llvm::ArrayRef<int64_t> leftShape, llvm::ArrayRef<int64_t> rightShape,
+                             int64_t elementBytes);
+};
+
+/// How the right operand reaches the registers.
+enum class RightAccess {
+  Direct,    // vectors loaded where they lie
+  Copied,    // contiguous lanes, copied into panels first
+  Transposed // lanes apart from each other, brought together in panels
+};
+
+/// Loops and blocks for one contraction on one target. Every count follows from the shapes and the target alone.
+struct ContractionPlan {
+  Contraction contraction;
+  ContractionAxis row;                              // the axis register blocks run over
+  llvm::SmallVector<ContractionAxis> outer;         // batch and columns: one small product each
+  llvm::SmallVector<ContractionAxis> outerRows;     // the other rows: they share a packed right operand
+  int64_t outerSize = 1, outerRowsSize = 1;
+
+  int64_t width = 1;        // lanes of a vector
+  int64_t blockVectors = 1; // vectors side by side in a register block
+  int64_t blockRows = 1;    // rows of a register block
+  RightAccess access = RightAccess::Direct;
+
+  // k: axes before `split` and blocks of `depth` along it are run through with accumulators resting in the result.
+  int64_t split = 0, depth = 1;
+  int64_t depthBlocks = 1;    // visits of an accumulator
+  int64_t depthElements = 1;  // products of the largest visit
+
+  // A tile: so many steps of `outer`, columns, steps of `outerRows`, rows.
+  int64_t tileOuter = 1, tileColumns = 1, tileOuterRows = 1, tileRows = 1;
+  int64_t outerTiles = 1, columnTiles = 1, outerRowTiles = 1, rowTiles = 1;
+  int64_t cacheRows = 1; // rows run through before the next column block of the tile
+
+  int64_t blockColumns() const { return width * blockVectors; }
+  int64_t tiles() const { return outerTiles * columnTiles * outerRowTiles * rowTiles; }
+  /// Bytes of private memory a thread needs.
+  int64_t scratchBytes() const;
+
+  static ContractionPlan make(const Contraction &contraction, const Target &target);
+};
+
+} // namespace mekik::lowering
+
+#endif

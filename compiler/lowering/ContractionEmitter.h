@@ -1,0 +1,77 @@
+// The state that the loops of one contraction share while they are emitted. Private to the contraction emitter.
+#ifndef MEKIK_LOWERING_CONTRACTION_EMITTER_H
+#define MEKIK_LOWERING_CONTRACTION_EMITTER_H
+
+#include "compiler/lowering/EmitContraction.h"
+#include "compiler/lowering/LoopBuilder.h"
+#include "mlir/IR/BuiltinTypes.h"
+
+namespace mekik::lowering {
+
+class ContractionEmitter {
+public:
+  ContractionEmitter(mlir::OpBuilder &builder, mlir::Location loc, const ContractionPlan &plan, mlir::Value left,
+                     mlir::Value right, mlir::Value result, mlir::Value scratch, ContractionEpilogue epilogue);
+
+  void emit(mlir::Value first, mlir::Value last);
+
+private:
+  using Values = LoopBuilder::Values;
+
+  struct Offsets {
+    mlir::Value left, right, result; // elements
+  };
+  struct Range {
+    mlir::Value from, to;
+  };
+  /// The block of k at hand.
+  struct Depth {
+    mlir::Value first, last; // i1: nothing is in the result yet; nothing comes after
+    mlir::Value lastOfAxis;  // i1: the block ends where its axis ends
+    mlir::Value length;      // steps along the axis that is split
+  };
+
+  Offsets offsets(Offsets base, llvm::ArrayRef<ContractionAxis> axes, mlir::Value linear);
+  Offsets advance(Offsets base, const ContractionAxis &axis, mlir::Value position);
+
+  void emitDepthBlock(Offsets base, mlir::Value block, Range outerRows, Range rows);
+  /// body(first column, vectors, lanes of the last vector).
+  void forColumnBlocks(llvm::function_ref<void(mlir::Value, int64_t, int64_t)> body);
+  /// body(first row, rows).
+  void forRowBlocks(Range rows, llvm::function_ref<void(mlir::Value, int64_t)> body);
+
+  /// One register block (ContractionBlock.cpp). `base` is where its first row and column lie.
+  void emitBlock(Offsets base, mlir::Value column, int64_t rows, int64_t vectors, int64_t lastLanes);
+  struct Block;
+  Values emitDepth(const Block &block, size_t axis, Offsets base, mlir::Value panel, Values sums);
+  Values emitStep(const Block &block, Offsets base, mlir::Value panel, Values sums);
+
+  /// Brings a column block of the right operand into its panel (ContractionPanels.cpp).
+  void emitPacking(Offsets base, mlir::Value column, int64_t vectors, int64_t lastLanes);
+  void packAxis(size_t axis, mlir::Value source, mlir::Value target, int64_t step, int64_t count);
+  void packSquare(mlir::Value source, mlir::Value target, int64_t step, int64_t count, int64_t size);
+  /// Where the panel of the column block at `column` starts.
+  mlir::Value panelStart(mlir::Value column);
+
+  mlir::VectorType vectorType(int64_t width);
+  mlir::Value zeros(int64_t width);
+  mlir::Value mask(int64_t count);
+  mlir::Value load(mlir::Value buffer, mlir::Value offset, int64_t count);
+  mlir::Value gather(mlir::Value buffer, mlir::Value offset, int64_t stride, int64_t count);
+  mlir::Value broadcast(mlir::Value buffer, mlir::Value offset);
+  void store(mlir::Value vector, mlir::Value buffer, mlir::Value offset, int64_t count);
+
+  LoopBuilder at;
+  const ContractionPlan &plan;
+  const ContractionAxis &lanes;
+  ContractionEpilogue epilogue;
+  mlir::Value left, right, result; // flat, after the exchange
+  mlir::Value panels;              // flat scratch, null if nothing is packed
+  mlir::Type element;
+  Range columns; // of the tile at hand
+  Depth depth;
+};
+
+} // namespace mekik::lowering
+
+#endif

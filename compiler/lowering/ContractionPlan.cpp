@@ -1,0 +1,173 @@
+// The cutting rules: register blocks by a count of instructions, cache blocks by size, tiles by work.
+#include "compiler/lowering/Contraction.h"
+#include "llvm/ADT/bit.h"
+#include <algorithm>
+
+namespace mekik::lowering {
+namespace {
+
+int64_t divideCeil(int64_t a, int64_t b) { return (a + b - 1) / b; }
+
+/// Multiply-adds below which a tile is not worth handing to another thread (about a microsecond), and the number of
+/// tiles beyond which more help nobody.
+constexpr int64_t kTileWork = 64 * 1024;
+constexpr int64_t kMostTiles = 256;
+
+int64_t product(llvm::ArrayRef<ContractionAxis> axes) {
+  int64_t size = 1;
+  for (const ContractionAxis &axis : axes)
+    size *= axis.size;
+  return size;
+}
+
+/// Cycles for one step of k of a register block: two multiply-adds and two loads a cycle, four cycles until an
+/// accumulator can be used again.
+double blockCycles(int64_t rows, int64_t vectors, bool lanesInBatch) {
+  double products = double(rows * vectors);
+  double loads = lanesInBatch ? products + double(vectors) : double(rows + vectors);
+  return std::max({products / 2, loads / 2, 4.0});
+}
+
+/// Cycles for one step of k over `rows` x `vectors`, cut into blocks.
+double coverCycles(int64_t rows, int64_t vectors, int64_t blockRows, int64_t blockVectors, bool lanesInBatch) {
+  double cycles = 0;
+  for (auto [r, rowCount] : {std::pair(blockRows, rows / blockRows), std::pair(rows % blockRows, int64_t(1))})
+    for (auto [v, vectorCount] :
+         {std::pair(blockVectors, vectors / blockVectors), std::pair(vectors % blockVectors, int64_t(1))})
+      if (r && v)
+        cycles += double(rowCount * vectorCount) * blockCycles(r, v, lanesInBatch);
+  return cycles;
+}
+
+void chooseRegisterBlock(ContractionPlan &plan, const Target &target) {
+  const Contraction &contraction = plan.contraction;
+  int64_t vectors = divideCeil(contraction.lanes.size, plan.width);
+  double best = 0;
+  for (int64_t v = 1; v <= std::min<int64_t>(vectors, 4); ++v) {
+    for (int64_t r = 1; r <= std::min<int64_t>(plan.row.size, 16); ++r) {
+      if (r * v + v + 1 > target.registers || r * v > 24)
+        continue;
+      double cycles = coverCycles(plan.row.size, vectors, r, v, contraction.lanesInBatch);
+      // Each edge is a kernel of its own to compile. Among equals the squarer, larger block costs less traffic.
+      int edges = (plan.row.size % r != 0) + (vectors % v != 0);
+      double preference = cycles * (1 + 0.005 * edges - 1e-4 * double(r * v) / double(r + v));
+      if (best == 0 || preference < best) {
+        best = preference;
+        plan.blockRows = r;
+        plan.blockVectors = v;
+      }
+    }
+  }
+}
+
+/// Every k in one visit if it is short; else blocks of about the target's depth along the last axis that allows it.
+void cutDepth(ContractionPlan &plan, const Target &target) {
+  auto &axes = plan.contraction.contracted;
+  if (axes.empty())
+    axes.push_back({});
+  int64_t limit = target.contractionDepth;
+  int64_t inner = product(axes);
+  plan.split = 0;
+  plan.depth = axes[0].size;
+  if (inner > 2 * limit) {
+    int64_t blocks = 1;
+    inner /= axes[0].size;
+    while (inner > limit) {
+      blocks *= axes[plan.split].size;
+      inner /= axes[++plan.split].size;
+    }
+    int64_t size = axes[plan.split].size;
+    // Whole unrolled steps and whole transposed squares in every block but the last.
+    int64_t depth = std::max<int64_t>(1, limit / inner);
+    if (depth >= 16)
+      depth = depth / 16 * 16;
+    plan.depth = std::min(size, depth);
+    plan.depthBlocks = blocks * divideCeil(size, plan.depth);
+  }
+  plan.depthElements = plan.depth * product(llvm::ArrayRef(axes).drop_front(plan.split + 1));
+}
+
+void cutTiles(ContractionPlan &plan, const Target &target) {
+  const Contraction &contraction = plan.contraction;
+  int64_t columns = contraction.lanes.size;
+  int64_t columnUnits = divideCeil(columns, plan.blockColumns());
+  int64_t rowUnits = divideCeil(plan.row.size, plan.blockRows);
+  int64_t work = plan.outerSize * plan.outerRowsSize * plan.row.size * columns * product(contraction.contracted);
+  int64_t wanted = std::clamp<int64_t>(work / kTileWork, 1, kMostTiles);
+
+  plan.tileOuter = divideCeil(plan.outerSize, std::min(plan.outerSize, wanted));
+  plan.outerTiles = divideCeil(plan.outerSize, plan.tileOuter);
+  wanted = divideCeil(wanted, plan.outerTiles);
+
+  // A tile's panel of the right operand has to fit the cache.
+  int64_t panelColumns =
+      std::max<int64_t>(1, target.packedBytes / (plan.depthElements * contraction.elementBytes * plan.blockColumns()));
+  int64_t columnSplit = divideCeil(columnUnits, panelColumns);
+  int64_t rowSplit = 1, rowSplitLimit = plan.outerRowsSize * rowUnits;
+  // Packing is paid once per tile, so rows stay together as long as columns can be divided.
+  bool packed = plan.access != RightAccess::Direct;
+  int64_t leastRows = packed ? 128 : 2 * plan.blockRows;
+  int64_t allRows = plan.outerRowsSize * plan.row.size;
+  while (columnSplit * rowSplit < wanted) {
+    int64_t tileRows = allRows / rowSplit, tileColumns = columns / columnSplit;
+    bool rowsDivide = rowSplit * 2 <= rowSplitLimit && tileRows >= 2 * leastRows;
+    bool columnsDivide = columnSplit * 2 <= columnUnits;
+    if (columnsDivide && (!rowsDivide || packed || tileColumns > tileRows))
+      columnSplit *= 2;
+    else if (rowsDivide)
+      rowSplit *= 2;
+    else
+      break;
+  }
+  plan.tileColumns = std::min(columns, divideCeil(columnUnits, columnSplit) * plan.blockColumns());
+  plan.columnTiles = divideCeil(columns, plan.tileColumns);
+  plan.tileOuterRows = divideCeil(plan.outerRowsSize, std::min(plan.outerRowsSize, rowSplit));
+  plan.outerRowTiles = divideCeil(plan.outerRowsSize, plan.tileOuterRows);
+  int64_t rowCuts = divideCeil(rowSplit, plan.outerRowTiles);
+  plan.tileRows = std::min(plan.row.size, divideCeil(rowUnits, rowCuts) * plan.blockRows);
+  plan.rowTiles = divideCeil(plan.row.size, plan.tileRows);
+  plan.cacheRows = std::min<int64_t>(plan.tileRows, divideCeil(128, plan.blockRows) * plan.blockRows);
+}
+
+} // namespace
+
+int64_t ContractionPlan::scratchBytes() const {
+  if (access == RightAccess::Direct)
+    return 0;
+  int64_t columns = divideCeil(tileColumns, width) * width;
+  return columns * depthElements * contraction.elementBytes;
+}
+
+ContractionPlan ContractionPlan::make(const Contraction &contraction, const Target &target) {
+  ContractionPlan plan;
+  plan.contraction = contraction;
+  for (const ContractionAxis &axis : contraction.rows) {
+    if (axis.size > plan.row.size) {
+      if (plan.row.size > 1)
+        plan.outerRows.push_back(plan.row);
+      plan.row = axis;
+    } else {
+      plan.outerRows.push_back(axis);
+    }
+  }
+  plan.outer = contraction.batch;
+  plan.outer.append(contraction.columns.begin(), contraction.columns.end());
+  plan.outerSize = product(plan.outer);
+  plan.outerRowsSize = product(plan.outerRows);
+
+  int64_t lanes = contraction.lanes.size;
+  plan.width = std::min<int64_t>(target.lanes(contraction.elementBytes), int64_t(llvm::bit_ceil(uint64_t(lanes))));
+  if (!contraction.lanesInBatch) {
+    int64_t rows = plan.outerRowsSize * plan.row.size;
+    if (lanes > 1 && contraction.lanes.right != 1)
+      plan.access = RightAccess::Transposed;
+    else if (rows >= 512 && lanes > 2 * plan.width)
+      plan.access = RightAccess::Copied;
+  }
+  chooseRegisterBlock(plan, target);
+  cutDepth(plan, target);
+  cutTiles(plan, target);
+  return plan;
+}
+
+} // namespace mekik::lowering

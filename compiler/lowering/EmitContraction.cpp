@@ -1,0 +1,197 @@
+// The loops of a contraction, from tiles down to one register block:
+//
+//   tile -> outer products -> blocks of k -> (pack the right operand) -> outer rows -> cache rows -> column blocks ->
+//   row blocks -> k
+//
+// Row blocks run inside column blocks, so that a panel of the right operand stays in the nearest cache.
+#include "compiler/lowering/EmitContraction.h"
+#include "compiler/lowering/ContractionEmitter.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace mekik::lowering {
+
+using mlir::Value;
+using Values = LoopBuilder::Values;
+
+namespace {
+
+/// The same bytes as one run of elements.
+Value flatten(mlir::OpBuilder &builder, mlir::Location loc, Value buffer) {
+  auto type = llvm::cast<mlir::MemRefType>(buffer.getType());
+  if (type.getRank() == 1)
+    return buffer;
+  int64_t size = type.getNumElements();
+  auto flat = mlir::MemRefType::get({size}, type.getElementType());
+  return mlir::memref::ReinterpretCastOp::create(builder, loc, flat, buffer, /*offset=*/int64_t(0),
+                                                 llvm::ArrayRef<int64_t>{size}, llvm::ArrayRef<int64_t>{1});
+}
+
+llvm::SmallVector<int64_t> sizesOf(llvm::ArrayRef<ContractionAxis> axes) {
+  llvm::SmallVector<int64_t> sizes;
+  for (const ContractionAxis &axis : axes)
+    sizes.push_back(axis.size);
+  return sizes;
+}
+
+} // namespace
+
+ContractionEmitter::ContractionEmitter(mlir::OpBuilder &builder, mlir::Location loc, const ContractionPlan &plan,
+                                       Value left, Value right, Value result, Value scratch,
+                                       ContractionEpilogue epilogue)
+    : at(builder, loc), plan(plan), lanes(plan.contraction.lanes), epilogue(epilogue) {
+  if (plan.contraction.swapped)
+    std::swap(left, right);
+  this->left = flatten(builder, loc, left);
+  this->right = flatten(builder, loc, right);
+  this->result = flatten(builder, loc, result);
+  element = llvm::cast<mlir::MemRefType>(result.getType()).getElementType();
+  if (plan.access != RightAccess::Direct) {
+    auto type = mlir::MemRefType::get({plan.scratchBytes() / plan.contraction.elementBytes}, element);
+    panels = mlir::memref::ViewOp::create(builder, loc, type, scratch, at.index(0), mlir::ValueRange());
+  }
+}
+
+ContractionEmitter::Offsets ContractionEmitter::offsets(Offsets base, llvm::ArrayRef<ContractionAxis> axes,
+                                                        Value linear) {
+  for (auto [axis, position] : llvm::zip(axes, at.delinearize(linear, sizesOf(axes))))
+    base = advance(base, axis, position);
+  return base;
+}
+
+ContractionEmitter::Offsets ContractionEmitter::advance(Offsets base, const ContractionAxis &axis, Value position) {
+  return {at.add(base.left, at.mul(position, axis.left)), at.add(base.right, at.mul(position, axis.right)),
+          at.add(base.result, at.mul(position, axis.result))};
+}
+
+void ContractionEmitter::emit(Value first, Value last) {
+  at.loop(first, last, 1, [&](Value tile) {
+    Values cut = at.delinearize(tile, {plan.outerTiles, plan.columnTiles, plan.outerRowTiles, plan.rowTiles});
+    auto range = [&](Value number, int64_t size, int64_t end) {
+      Value from = at.mul(number, size);
+      return Range{from, at.min(at.add(from, size), end)};
+    };
+    auto whole = [&](Value number, int64_t tiles, int64_t size, int64_t end) {
+      return tiles == 1 ? Range{at.index(0), at.index(end)} : range(number, size, end);
+    };
+    Range outer = whole(cut[0], plan.outerTiles, plan.tileOuter, plan.outerSize);
+    columns = whole(cut[1], plan.columnTiles, plan.tileColumns, lanes.size);
+    Range outerRows = whole(cut[2], plan.outerRowTiles, plan.tileOuterRows, plan.outerRowsSize);
+    Range rows = whole(cut[3], plan.rowTiles, plan.tileRows, plan.row.size);
+    Value zero = at.index(0);
+    at.loop(outer.from, outer.to, 1, [&](Value number) {
+      Offsets base = offsets({zero, zero, zero}, plan.outer, number);
+      at.loop(zero, at.index(plan.depthBlocks), 1, [&](Value block) { emitDepthBlock(base, block, outerRows, rows); });
+    });
+  });
+}
+
+void ContractionEmitter::emitDepthBlock(Offsets base, Value block, Range outerRows, Range rows) {
+  llvm::ArrayRef<ContractionAxis> axes = plan.contraction.contracted;
+  const ContractionAxis &split = axes[plan.split];
+  int64_t blocks = llvm::divideCeil(split.size, plan.depth);
+  depth.first = at.equal(block, 0);
+  depth.last = at.equal(block, plan.depthBlocks - 1);
+  depth.lastOfAxis = at.equal(at.rem(block, blocks), blocks - 1);
+  Value start = at.mul(at.rem(block, blocks), plan.depth);
+  base = offsets(base, axes.take_front(plan.split), at.div(block, blocks));
+  base = advance(base, split, start);
+  bool even = split.size % plan.depth == 0;
+  depth.length = even ? at.index(plan.depth) : at.min(at.sub(at.index(split.size), start), plan.depth);
+
+  if (plan.access != RightAccess::Direct)
+    forColumnBlocks([&](Value column, int64_t vectors, int64_t lastLanes) {
+      emitPacking(base, column, vectors, lastLanes);
+    });
+  at.loop(outerRows.from, outerRows.to, 1, [&](Value number) {
+    Offsets rowBase = offsets(base, plan.outerRows, number);
+    at.loop(rows.from, rows.to, plan.cacheRows, [&](Value from) {
+      Range part = plan.tileRows <= plan.cacheRows ? rows : Range{from, at.min(at.add(from, plan.cacheRows), rows.to)};
+      forColumnBlocks([&](Value column, int64_t vectors, int64_t lastLanes) {
+        forRowBlocks(part, [&](Value row, int64_t count) {
+          emitBlock(advance(advance(rowBase, plan.row, row), lanes, column), column, count, vectors, lastLanes);
+        });
+      });
+    });
+  });
+}
+
+void ContractionEmitter::forColumnBlocks(llvm::function_ref<void(Value, int64_t, int64_t)> body) {
+  int64_t size = plan.blockColumns();
+  int64_t fullEnd = lanes.size / size * size, rest = lanes.size - fullEnd;
+  if (fullEnd) {
+    Value to = plan.columnTiles == 1 ? at.index(fullEnd) : at.min(columns.to, fullEnd);
+    at.loop(columns.from, to, size, [&](Value column) { body(column, plan.blockVectors, plan.width); });
+  }
+  if (rest)
+    at.when(at.equal(columns.to, lanes.size), [&] {
+      body(at.index(fullEnd), llvm::divideCeil(rest, plan.width), (rest - 1) % plan.width + 1);
+    });
+}
+
+void ContractionEmitter::forRowBlocks(Range rows, llvm::function_ref<void(Value, int64_t)> body) {
+  int64_t fullEnd = plan.row.size / plan.blockRows * plan.blockRows, rest = plan.row.size - fullEnd;
+  if (fullEnd)
+    at.loop(rows.from, rest ? at.min(rows.to, fullEnd) : rows.to, plan.blockRows,
+            [&](Value row) { body(row, plan.blockRows); });
+  if (rest)
+    at.when(at.equal(rows.to, plan.row.size), [&] { body(at.index(fullEnd), rest); });
+}
+
+mlir::VectorType ContractionEmitter::vectorType(int64_t width) { return mlir::VectorType::get({width}, element); }
+
+Value ContractionEmitter::zeros(int64_t width) {
+  auto type = vectorType(width);
+  return mlir::arith::ConstantOp::create(at.builder, at.loc, at.builder.getZeroAttr(type));
+}
+
+Value ContractionEmitter::mask(int64_t count) {
+  llvm::SmallVector<bool> bits(plan.width, false);
+  std::fill(bits.begin(), bits.begin() + count, true);
+  auto type = mlir::VectorType::get({plan.width}, at.builder.getI1Type());
+  return mlir::arith::ConstantOp::create(at.builder, at.loc, mlir::DenseElementsAttr::get(type, bits));
+}
+
+Value ContractionEmitter::load(Value buffer, Value offset, int64_t count) {
+  auto type = vectorType(plan.width);
+  if (count == plan.width)
+    return mlir::vector::LoadOp::create(at.builder, at.loc, type, buffer, offset);
+  return mlir::vector::MaskedLoadOp::create(at.builder, at.loc, type, buffer, offset, mask(count), zeros(plan.width));
+}
+
+Value ContractionEmitter::gather(Value buffer, Value offset, int64_t stride, int64_t count) {
+  if (stride == 1)
+    return load(buffer, offset, count);
+  if (stride == 0)
+    return broadcast(buffer, offset);
+  Values elements;
+  for (int64_t lane = 0; lane < plan.width; ++lane)
+    elements.push_back(lane < count ? mlir::memref::LoadOp::create(at.builder, at.loc, buffer,
+                                                                   at.add(offset, lane * stride))
+                                          .getResult()
+                                    : mlir::arith::ConstantOp::create(at.builder, at.loc,
+                                                                      at.builder.getZeroAttr(element))
+                                          .getResult());
+  return mlir::vector::FromElementsOp::create(at.builder, at.loc, vectorType(plan.width), elements);
+}
+
+Value ContractionEmitter::broadcast(Value buffer, Value offset) {
+  Value scalar = mlir::memref::LoadOp::create(at.builder, at.loc, buffer, offset);
+  return mlir::vector::BroadcastOp::create(at.builder, at.loc, vectorType(plan.width), scalar);
+}
+
+void ContractionEmitter::store(Value vector, Value buffer, Value offset, int64_t count) {
+  if (count == plan.width)
+    mlir::vector::StoreOp::create(at.builder, at.loc, vector, buffer, offset);
+  else
+    mlir::vector::MaskedStoreOp::create(at.builder, at.loc, buffer, offset, mask(count), vector);
+}
+
+void emitContraction(mlir::OpBuilder &builder, mlir::Location loc, const ContractionPlan &plan, Value left, Value right,
+                     Value result, Value scratch, Value first, Value last, ContractionEpilogue epilogue) {
+  ContractionEmitter(builder, loc, plan, left, right, result, scratch, epilogue).emit(first, last);
+}
+
+} // namespace mekik::lowering

@@ -1,0 +1,35 @@
+// A CPU that code is generated for: what LLVM is told about it, and the sizes that shape loops for it. Nothing here may
+// change a result; it only changes how fast the result comes.
+#ifndef MEKIK_LOWERING_TARGET_H
+#define MEKIK_LOWERING_TARGET_H
+
+#include "absl/status/statusor.h"
+#include "llvm/ADT/StringRef.h"
+#include <cstdint>
+#include <string>
+
+namespace mekik::lowering {
+
+struct Target {
+  std::string name;     // as the user wrote it: "x86-64-v3", "x86-64-v4", "native"
+  std::string triple;   // "x86_64-unknown-linux-gnu"
+  std::string cpu;      // LLVM's name of the CPU
+  std::string features; // LLVM's feature list, "+avx2,+fma,..."; empty if the CPU's name says it all
+
+  int64_t vectorBytes = 0; // of one vector register
+  int64_t registers = 0;   // vector registers
+
+  int64_t contractionDepth = 0; // elements of k between two visits of an accumulator to memory
+  int64_t packedBytes = 0;      // what one packed panel of a contraction may occupy of the second-level cache
+
+  /// Elements of `elementBytes` bytes in one vector register.
+  int64_t lanes(int64_t elementBytes) const { return vectorBytes / elementBytes; }
+
+  /// The target of that name. InvalidArgument names the known ones; FailedPrecondition if `native` means a CPU without
+  /// AVX2 and fused multiply-add.
+  static absl::StatusOr<Target> parse(llvm::StringRef name);
+};
+
+} // namespace mekik::lowering
+
+#endif

@@ -1,0 +1,319 @@
+// Contractions of every orientation and size, compiled, against the definition: one chain of fused multiply-adds an
+// element. Equal in every bit, for every target, whatever tiles run in which order.
+#include "compiler/driver/Passes.h"
+#include "compiler/emit/LoadedModel.h"
+#include "compiler/emit/Object.h"
+#include "compiler/graph/ModelConventions.h"
+#include "compiler/lowering/EmitContraction.h"
+#include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/Dialect/Math/IR/Math.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Verifier.h"
+#include "mlir/Pass/PassManager.h"
+#include "llvm/TargetParser/Host.h"
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <gtest/gtest.h>
+#include <map>
+#include <random>
+
+namespace {
+
+using namespace mekik;
+using lowering::Contraction;
+using lowering::ContractionPlan;
+using lowering::Target;
+
+struct Case {
+  std::string left, right, result;
+  std::map<char, int64_t> sizes;
+  bool isDouble = false;
+  bool doubles = false; // the epilogue stores twice the sum
+
+  std::vector<int64_t> shape(const std::string &labels) const {
+    std::vector<int64_t> shape;
+    for (char label : labels)
+      shape.push_back(sizes.at(label));
+    return shape;
+  }
+  std::string describe() const {
+    std::string text = left + "," + right + "->" + result + (isDouble ? " f64" : " f32") + (doubles ? " doubled" : "");
+    for (auto [label, size] : sizes)
+      text += std::string(" ") + label + "=" + std::to_string(size);
+    return text;
+  }
+  ContractionPlan plan(const Target &target) const {
+    return ContractionPlan::make(
+        Contraction::analyze(left, right, result, shape(left), shape(right), isDouble ? 8 : 4), target);
+  }
+};
+
+template <typename Number> struct Buffer {
+  explicit Buffer(int64_t size) : memory(size + 32) {
+    auto address = reinterpret_cast<uintptr_t>(memory.data());
+    data = reinterpret_cast<Number *>((address + 63) / 64 * 64);
+  }
+  std::vector<Number> memory;
+  Number *data;
+};
+
+int64_t elements(const std::vector<int64_t> &shape) {
+  int64_t count = 1;
+  for (int64_t size : shape)
+    count *= size;
+  return count;
+}
+
+/// The definition, label by label. Compiled for a machine with fma, so that the function is the instruction.
+template <typename Number>
+__attribute__((target("fma"))) std::vector<Number> define(const Case &c, const Number *left, const Number *right) {
+  std::string contracted;
+  for (char label : c.left)
+    if (c.result.find(label) == std::string::npos)
+      contracted += label;
+  // Element number `linear` over `labels` lies at this offset of a tensor with labels `of`.
+  auto offsets = [&](const std::string &labels, const std::string &of) {
+    std::vector<int64_t> list;
+    for (int64_t element = 0; element < elements(c.shape(labels)); ++element) {
+      int64_t linear = element, offset = 0;
+      for (size_t i = labels.size(); i-- > 0; linear /= c.sizes.at(labels[i]))
+        if (size_t position = of.find(labels[i]); position != std::string::npos)
+          offset += linear % c.sizes.at(labels[i]) * elements(c.shape(of.substr(position + 1)));
+      list.push_back(offset);
+    }
+    return list;
+  };
+  auto leftStart = offsets(c.result, c.left), rightStart = offsets(c.result, c.right);
+  auto leftStep = offsets(contracted, c.left), rightStep = offsets(contracted, c.right);
+  std::vector<Number> result(leftStart.size());
+  for (size_t element = 0; element < result.size(); ++element) {
+    Number sum = 0;
+    for (size_t k = 0; k < leftStep.size(); ++k) {
+      Number a = left[leftStart[element] + leftStep[k]], b = right[rightStart[element] + rightStep[k]];
+      if constexpr (sizeof(Number) == 4)
+        sum = __builtin_fmaf(a, b, sum);
+      else
+        sum = __builtin_fma(a, b, sum);
+    }
+    result[element] = c.doubles ? sum + sum : sum;
+  }
+  return result;
+}
+
+class Contractions : public testing::TestWithParam<const char *> {
+protected:
+  void SetUp() override {
+    auto features = llvm::sys::getHostCPUFeatures();
+    if (std::string(GetParam()) == "x86-64-v4" && !(features.lookup("avx512f") && features.lookup("avx512vl")))
+      GTEST_SKIP() << "this machine has no AVX-512";
+    context.loadDialect<mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::math::MathDialect,
+                        mlir::memref::MemRefDialect, mlir::scf::SCFDialect, mlir::vector::VectorDialect,
+                        mlir::LLVM::LLVMDialect>();
+    auto parsed = Target::parse(GetParam());
+    ASSERT_TRUE(parsed.ok()) << parsed.status();
+    target = *parsed;
+  }
+
+  void addKernel(mlir::ModuleOp module, const Case &c, const std::string &name) {
+    mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(module.getBody());
+    mlir::Location loc = builder.getUnknownLoc();
+    mlir::Type element = c.isDouble ? mlir::Type(builder.getF64Type()) : mlir::Type(builder.getF32Type());
+    ContractionPlan plan = c.plan(target);
+    llvm::SmallVector<mlir::Type> types;
+    for (const std::string *labels : {&c.left, &c.right, &c.result})
+      types.push_back(mlir::MemRefType::get(c.shape(*labels), element));
+    if (plan.scratchBytes())
+      types.push_back(mlir::MemRefType::get({plan.scratchBytes()}, builder.getI8Type()));
+    types.append(2, builder.getIndexType());
+    auto function = mlir::func::FuncOp::create(builder, loc, name, builder.getFunctionType(types, {}));
+    function.setPrivate();
+    function->setAttr(graph::kKernel, builder.getUnitAttr());
+    function->setAttr(graph::kTiles, builder.getI64IntegerAttr(plan.tiles()));
+    function->setAttr(graph::kScratch, builder.getI64IntegerAttr(plan.scratchBytes()));
+    for (unsigned argument = 0; argument < types.size() - 2; ++argument)
+      function.setArgAttr(argument, "llvm.noalias", builder.getUnitAttr());
+    mlir::Block *block = function.addEntryBlock();
+    builder.setInsertionPointToStart(block);
+    auto twice = [](mlir::OpBuilder &builder, mlir::Location loc, mlir::Value sum,
+                    const lowering::ContractionPosition &) -> mlir::Value {
+      return mlir::arith::AddFOp::create(builder, loc, sum, sum);
+    };
+    lowering::ContractionEpilogue epilogue = nullptr;
+    if (c.doubles)
+      epilogue = twice;
+    unsigned count = block->getNumArguments();
+    lowering::emitContraction(builder, loc, plan, block->getArgument(0), block->getArgument(1), block->getArgument(2),
+                              plan.scratchBytes() ? block->getArgument(3) : mlir::Value(), block->getArgument(count - 2),
+                              block->getArgument(count - 1), epilogue);
+    mlir::func::ReturnOp::create(builder, loc);
+  }
+
+  template <typename Number> void compare(const Case &c, MekikKernel kernel, std::mt19937 &random) {
+    int64_t leftSize = elements(c.shape(c.left)), rightSize = elements(c.shape(c.right));
+    int64_t size = elements(c.shape(c.result));
+    Buffer<Number> left(leftSize), right(rightSize), result(size);
+    std::uniform_real_distribution<Number> values(-1, 1);
+    for (int64_t i = 0; i < leftSize; ++i)
+      left.data[i] = values(random);
+    for (int64_t i = 0; i < rightSize; ++i)
+      right.data[i] = values(random);
+    std::memset(result.memory.data(), 0xff, result.memory.size() * sizeof(Number)); // NaN everywhere
+    ContractionPlan plan = c.plan(target);
+    Buffer<char> scratch(plan.scratchBytes() + 64);
+    std::memset(scratch.memory.data(), 0xff, scratch.memory.size());
+    std::vector<std::pair<int64_t, int64_t>> ranges;
+    for (int64_t from = 0; from < plan.tiles();) {
+      int64_t to = std::min<int64_t>(plan.tiles(), from + 1 + random() % 5);
+      ranges.emplace_back(from, to);
+      from = to;
+    }
+    std::shuffle(ranges.begin(), ranges.end(), random);
+    void *buffers[] = {left.data, right.data, result.data};
+    for (auto [from, to] : ranges)
+      kernel(buffers, scratch.data, from, to);
+    std::vector<Number> expected = define(c, left.data, right.data);
+    for (int64_t i = 0; i < size; ++i)
+      ASSERT_EQ(std::memcmp(&expected[i], &result.data[i], sizeof(Number)), 0)
+          << c.describe() << ": element " << i << " is " << result.data[i] << ", expected " << expected[i];
+    for (char *byte = reinterpret_cast<char *>(result.data + size);
+         byte < reinterpret_cast<char *>(result.memory.data() + result.memory.size()); ++byte)
+      ASSERT_EQ(*byte, char(0xff)) << c.describe() << ": wrote past the end";
+    for (char *byte = reinterpret_cast<char *>(result.memory.data()); byte < reinterpret_cast<char *>(result.data); ++byte)
+      ASSERT_EQ(*byte, char(0xff)) << c.describe() << ": wrote before the start";
+  }
+
+  void check(const std::vector<Case> &cases, unsigned seed) {
+    mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(mlir::UnknownLoc::get(&context));
+    for (size_t number = 0; number < cases.size(); ++number)
+      addKernel(*module, cases[number], "kernel_" + std::to_string(number));
+    ASSERT_TRUE(succeeded(mlir::verify(*module)));
+    mlir::PassManager passes(&context, mlir::ModuleOp::getOperationName());
+    passes.addPass(createLowerToLlvm());
+    ASSERT_TRUE(succeeded(passes.run(*module)));
+    auto object = emit::emitObject(*module, target, {.threads = 2, .exportKernels = true});
+    ASSERT_TRUE(object.ok()) << object.status();
+    auto loaded = emit::LoadedModel::load(*object);
+    ASSERT_TRUE(loaded.ok()) << loaded.status();
+    std::mt19937 random(seed);
+    for (size_t number = 0; number < cases.size(); ++number) {
+      MekikKernel kernel = (*loaded)->kernel("kernel_" + std::to_string(number));
+      ASSERT_NE(kernel, nullptr);
+      cases[number].isDouble ? compare<double>(cases[number], kernel, random)
+                             : compare<float>(cases[number], kernel, random);
+      if (HasFatalFailure())
+        return;
+    }
+  }
+
+  mlir::MLIRContext context;
+  Target target;
+};
+
+TEST_P(Contractions, OfAGptEqualTheDefinition) {
+  check({{"btw", "whs", "bhts", {{'b', 8}, {'t', 16}, {'w', 32}, {'h', 4}, {'s', 8}}},
+         {"btw", "hws", "bhts", {{'b', 3}, {'t', 16}, {'w', 32}, {'h', 4}, {'s', 8}}},
+         {"bhts", "bhus", "bhtu", {{'b', 8}, {'t', 16}, {'u', 16}, {'h', 4}, {'s', 8}}},
+         {"bhtu", "bhus", "bhts", {{'b', 8}, {'t', 16}, {'u', 16}, {'h', 4}, {'s', 8}}},
+         {"bhts", "hsw", "btw", {{'b', 8}, {'t', 16}, {'w', 32}, {'h', 4}, {'s', 8}}},
+         {"btw", "bhts", "hws", {{'b', 8}, {'t', 16}, {'w', 32}, {'h', 4}, {'s', 8}}},
+         {"bhts", "hws", "btw", {{'b', 8}, {'t', 16}, {'w', 32}, {'h', 4}, {'s', 8}}},
+         {"btw", "wv", "btv", {{'b', 8}, {'t', 16}, {'w', 32}, {'v', 30}}},
+         {"btv", "wv", "btw", {{'b', 8}, {'t', 16}, {'w', 32}, {'v', 30}}},
+         {"btw", "btv", "wv", {{'b', 8}, {'t', 16}, {'w', 32}, {'v', 30}}}},
+        1);
+}
+
+TEST_P(Contractions, LargerThanACacheBlockEqualTheDefinition) {
+  check({{"mk", "kn", "mn", {{'m', 130}, {'n', 200}, {'k', 1100}}},
+         {"mk", "nk", "mn", {{'m', 130}, {'n', 200}, {'k', 1100}}},
+         {"km", "kn", "mn", {{'m', 130}, {'n', 200}, {'k', 1100}}},
+         {"km", "nk", "mn", {{'m', 61}, {'n', 67}, {'k', 1031}}},
+         {"mk", "kn", "nm", {{'m', 130}, {'n', 200}, {'k', 600}}},
+         {"mk", "kn", "mn", {{'m', 700}, {'n', 100}, {'k', 530}}},
+         {"mk", "nk", "mn", {{'m', 700}, {'n', 100}, {'k', 530}}, true},
+         {"abc", "dbca", "d", {{'a', 9}, {'b', 30}, {'c', 11}, {'d', 19}}},
+         {"mab", "nab", "mn", {{'m', 20}, {'n', 40}, {'a', 37}, {'b', 31}}},
+         {"mk", "nk", "mn", {{'m', 130}, {'n', 200}, {'k', 1100}}, false, true},
+         {"mk", "kn", "mn", {{'m', 130}, {'n', 200}, {'k', 1100}}, false, true}},
+        2);
+}
+
+TEST_P(Contractions, AtTheEdgesOfSizeEqualTheDefinition) {
+  std::vector<Case> cases = {{"k", "k", "", {{'k', 1}}},
+                             {"k", "k", "", {{'k', 1000}}},
+                             {"k", "k", "", {{'k', 1000}}, true},
+                             {"bk", "bk", "b", {{'b', 100}, {'k', 37}}},
+                             {"kb", "kb", "b", {{'b', 100}, {'k', 37}}},
+                             {"kb", "bk", "b", {{'b', 37}, {'k', 7}}},
+                             {"bmk", "bnk", "mnb", {{'b', 19}, {'m', 3}, {'n', 5}, {'k', 7}}},
+                             {"mbk", "knb", "mbn", {{'b', 6}, {'m', 13}, {'n', 17}, {'k', 9}}},
+                             {"mk", "k", "m", {{'m', 77}, {'k', 129}}},
+                             {"k", "kn", "n", {{'n', 77}, {'k', 129}}},
+                             {"m", "mk", "k", {{'m', 77}, {'k', 129}}}};
+  for (int64_t n : {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 23, 31, 33, 47, 49, 97})
+    for (int64_t m : {1, 9}) {
+      cases.push_back({"mk", "kn", "mn", {{'m', m}, {'n', n}, {'k', n + m}}});
+      cases.push_back({"mk", "nk", "mn", {{'m', m}, {'n', n}, {'k', n}}, n % 2 == 0});
+    }
+  check(cases, 3);
+}
+
+/// A random equation: up to three labels of each role, in random order in each operand, of random sizes.
+Case randomCase(std::mt19937 &random) {
+  auto below = [&](int limit) { return int(random() % limit); };
+  while (true) {
+    Case c;
+    char next = 'a';
+    std::string left, right, result;
+    auto add = [&](int count, bool inLeft, bool inRight, bool inResult) {
+      for (int i = 0; i < count; ++i, ++next) {
+        static constexpr int64_t sizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 13, 16, 17, 24, 31, 32, 33, 40, 64};
+        c.sizes[next] = sizes[below(std::size(sizes))];
+        if (inLeft)
+          left += next;
+        if (inRight)
+          right += next;
+        if (inResult)
+          result += next;
+      }
+    };
+    add(below(3), true, true, true);
+    add(below(3), true, false, true);
+    add(below(3), false, true, true);
+    add(1 + below(3), true, true, false);
+    for (std::string *labels : {&left, &right, &result})
+      if (below(2))
+        std::shuffle(labels->begin(), labels->end(), random);
+    c.left = left, c.right = right, c.result = result;
+    c.isDouble = below(4) == 0;
+    c.doubles = below(4) == 0;
+    int64_t work = 1;
+    for (auto [label, size] : c.sizes)
+      work *= size;
+    if (work <= 400000)
+      return c;
+  }
+}
+
+TEST_P(Contractions, OfRandomEquationsEqualTheDefinition) {
+  for (unsigned seed = 100; seed < 104; ++seed) {
+    std::mt19937 random(seed);
+    std::vector<Case> cases;
+    for (int i = 0; i < 40; ++i)
+      cases.push_back(randomCase(random));
+    SCOPED_TRACE(seed);
+    check(cases, seed);
+    if (HasFatalFailure())
+      return;
+  }
+}
+
+INSTANTIATE_TEST_SUITE_P(Targets, Contractions, testing::Values("x86-64-v3", "x86-64-v4"),
+                         [](const auto &info) { return std::string(info.param) == "x86-64-v3" ? "Avx2" : "Avx512"; });
+
+} // namespace
