@@ -194,4 +194,27 @@ void emitContraction(mlir::OpBuilder &builder, mlir::Location loc, const Contrac
   ContractionEmitter(builder, loc, plan, left, right, result, scratch, epilogue).emit(first, last);
 }
 
+ContractionPlan planContraction(graph::ContractionOpInterface op, const Target &target) {
+  auto left = llvm::cast<mlir::RankedTensorType>(op->getOperand(0).getType());
+  auto right = llvm::cast<mlir::RankedTensorType>(op->getOperand(1).getType());
+  return ContractionPlan::make(Contraction::analyze(op.leftLabels(), op.rightLabels(), op.resultLabels(),
+                                                    left.getShape(), right.getShape(),
+                                                    left.getElementTypeBitWidth() / 8),
+                               target);
+}
+
+int64_t contractionTiles(graph::ContractionOpInterface op, const Target &target) {
+  return planContraction(op, target).tiles();
+}
+
+int64_t contractionScratchBytes(graph::ContractionOpInterface op, const Target &target) {
+  return planContraction(op, target).scratchBytes();
+}
+
+void emitContraction(mlir::OpBuilder &builder, mlir::Location loc, graph::ContractionOpInterface op, Value left,
+                     Value right, Value result, Value scratch, Value first, Value last, const Target &target,
+                     ContractionEpilogue epilogue) {
+  emitContraction(builder, loc, planContraction(op, target), left, right, result, scratch, first, last, epilogue);
+}
+
 } // namespace mekik::lowering

@@ -3,6 +3,7 @@
 #ifndef MEKIK_LOWERING_EMIT_CONTRACTION_H
 #define MEKIK_LOWERING_EMIT_CONTRACTION_H
 
+#include "compiler/graph/Graph.h"
 #include "compiler/lowering/Contraction.h"
 #include "llvm/ADT/STLFunctionalExtras.h"
 #include "mlir/IR/Builders.h"
@@ -28,6 +29,14 @@ using ContractionEpilogue =
 void emitContraction(mlir::OpBuilder &builder, mlir::Location loc, const ContractionPlan &plan, mlir::Value left,
                      mlir::Value right, mlir::Value result, mlir::Value scratch, mlir::Value first, mlir::Value last,
                      ContractionEpilogue epilogue = nullptr);
+
+/// The same from an op. Tiles and scratch follow from the op's shapes and the target alone.
+ContractionPlan planContraction(graph::ContractionOpInterface op, const Target &target);
+int64_t contractionTiles(graph::ContractionOpInterface op, const Target &target);
+int64_t contractionScratchBytes(graph::ContractionOpInterface op, const Target &target);
+void emitContraction(mlir::OpBuilder &builder, mlir::Location loc, graph::ContractionOpInterface op, mlir::Value left,
+                     mlir::Value right, mlir::Value result, mlir::Value scratch, mlir::Value first, mlir::Value last,
+                     const Target &target, ContractionEpilogue epilogue = nullptr);
 
 } // namespace mekik::lowering
 
