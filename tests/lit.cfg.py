@@ -5,7 +5,8 @@ import os
 import lit.formats
 
 config.name = "mekik"
-config.test_format = lit.formats.ShTest(execute_external=True)
+# A compiler that runs away must not take the machine with it.
+config.test_format = lit.formats.ShTest(execute_external=True, preamble_commands=["ulimit -v 8000000"])
 config.suffixes = [".mlir"]
 config.test_source_root = os.path.dirname(__file__)
 # ctest says where things are; by hand, `lit tests` takes the usual places.
@@ -13,5 +14,3 @@ build = os.environ.get("MEKIK_BINARY_DIR", os.path.join(os.path.dirname(__file__
 tools = os.environ.get("MEKIK_LLVM_TOOLS", "/usr/lib/llvm-22/bin")
 config.test_exec_root = os.path.join(build, "lit")
 config.environment["PATH"] = os.pathsep.join([os.path.join(build, "bin"), tools, config.environment["PATH"]])
-# A compiler that runs away must not take the machine with it.
-config.preamble_commands = ["ulimit -v 8000000"]

@@ -142,9 +142,18 @@ Value Training::ids(const std::string &name, const std::vector<int64_t> &example
   return program.argument(numbers, element, attributes("input", name));
 }
 
-bool Training::finish(Value loss) {
-  Builder builder(program.module().getContext());
-  program.finish(loss, builder.getDictionaryAttr(builder.getNamedAttr(graph::kRole, builder.getStringAttr("loss"))));
+bool Training::finish(Value loss, Value output) {
+  SmallVector<Value> results = {loss};
+  SmallVector<DictionaryAttr> roles = {attributes("loss", "loss")};
+  if (output) {
+    results.push_back(output);
+    roles.push_back(attributes("output", "output"));
+  }
+  program.finish(results, roles);
+  // Used as it is trained: nothing here depends on batch or drop.
+  auto eval = cast<func::FuncOp>(program.function(graph::kTrainFunction)->clone());
+  eval.setName(graph::kEvalFunction);
+  program.module().push_back(eval);
   std::vector<std::unique_ptr<Pass>> passes;
   DeriveFunctionsOptions options;
   options.gradientFunction = true;
@@ -184,6 +193,11 @@ Training::Step Training::step(int64_t it) {
   for (unsigned i = 2; i < results.size(); ++i)
     stored.insert_or_assign(keyOf(function.getResultAttrDict(i)), results[i]);
   return {results[0].getDouble(0), results[1].getDouble(0)};
+}
+
+Numbers Training::output() {
+  func::FuncOp function = program.function(graph::kForwardFunction);
+  return Program::numbers(Program::evaluate(function, gather(function, 0)).front());
 }
 
 std::map<std::string, Numbers> Training::gradients() {

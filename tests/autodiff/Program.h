@@ -70,8 +70,8 @@ public:
   /// The numbers are given again at every step.
   mlir::Value input(const std::string &name, const Numbers &example);
   mlir::Value ids(const std::string &name, const std::vector<int64_t> &example, std::vector<int64_t> shape);
-  /// Derives @train_step and @gradient; false if a pass fails (program.errors).
-  bool finish(mlir::Value loss);
+  /// Derives @train_step and @gradient, and @forward if there is an output; false if a pass fails (program.errors).
+  bool finish(mlir::Value loss, mlir::Value output = {});
 
   void set(const std::string &name, const Numbers &value);
   struct Step {
@@ -81,6 +81,7 @@ public:
   Step step(int64_t it);
   /// Loss (name "loss") and gradients by parameter name.
   std::map<std::string, Numbers> gradients();
+  Numbers output();
   Numbers parameterNow(const std::string &name) { return Program::numbers(stored.at("parameter " + name)); }
   const reference::Tensor &bytesOf(const std::string &name) { return stored.at("parameter " + name); }
 

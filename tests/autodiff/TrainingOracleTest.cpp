@@ -10,7 +10,7 @@ using nlohmann::json;
 
 namespace {
 
-constexpr int64_t kBatch = 3, kContext = 5, kWidth = 8, kHeads = 2, kSize = 4;
+constexpr int64_t kBatch = 3, kContext = 5, kWidth = 8, kHeads = 2, kSize = 4, kVocab = 7;
 
 /// The small GPT of the oracle files: norm before each sublayer, linear weights as [out, in].
 class Gpt {
@@ -34,11 +34,27 @@ public:
       h = b.add(h, linear(gate(inner), layer + std::string("mlp.proj")));
     }
     Value logits = linear(norm(h, "lnf"), "head");
-    good = training.finish(crossEntropy(b, logits, next));
+    good = training.finish(crossEntropy(b, logits, next), logits);
   }
 
   Training training;
   bool good = false;
+
+  /// The likeliest symbol after the last `kContext` of `text`, and how far its logit is above the second.
+  std::pair<int64_t, double> greedy(const std::vector<int64_t> &text) {
+    Numbers window{{kBatch, kContext}, std::vector<double>(kBatch * kContext)};
+    size_t length = std::min<size_t>(text.size(), kContext);
+    std::copy(text.end() - length, text.end(), window.data.begin());
+    training.set("x", window);
+    std::vector<double> all = training.output().data;
+    const double *logits = all.data() + (length - 1) * kVocab;
+    int64_t best = std::max_element(logits, logits + kVocab) - logits;
+    double second = -INFINITY;
+    for (int64_t i = 0; i < kVocab; ++i)
+      if (i != best)
+        second = std::max(second, logits[i]);
+    return {best, logits[best] - second};
+  }
 
 private:
   static void append(std::vector<int64_t> &all, const json &row) {
@@ -86,12 +102,13 @@ const std::string kAdamW = std::string("{kind = \"adamw\", beta1 = 0.9 : f64, be
 
 class GptOracle : public ::testing::TestWithParam<const char *> {};
 
-TEST_P(GptOracle, LossAndEveryGradientMatch) {
+TEST_P(GptOracle, LossLogitsAndEveryGradientMatch) {
   json oracle = readOracle(GetParam());
   Gpt gpt(oracle, kSgd);
   ASSERT_TRUE(gpt.good) << gpt.training.program.errors;
   std::map<std::string, Numbers> found = gpt.training.gradients();
   EXPECT_NEAR(found.at("loss").data[0], oracle["loss"].get<double>(), 1e-10);
+  EXPECT_LE(worst(gpt.training.output(), readNumbers(oracle["logits"]), 1e-10, 1e-10), 1);
   EXPECT_EQ(found.size(), oracle["grads"].size() + 1);
   for (const auto &[name, wanted] : oracle["grads"].items())
     EXPECT_LE(worst(found.at(name), readNumbers(wanted), 1e-10, 1e-10), 1) << name;
@@ -133,10 +150,34 @@ TEST_P(GptOracle, AHundredStepsOfAdamWWithClippingMatch) {
   std::map<int64_t, double> wanted;
   for (size_t i = 0; i < long100["at_steps"].size(); ++i)
     wanted[long100["at_steps"][i].get<int64_t>()] = long100["loss_before_each_step_then_final"][i].get<double>();
-  for (int64_t it = 0; it <= 100; ++it) {
+  for (int64_t it = 0; it < 100; ++it) {
     double loss = gpt.training.step(it).loss;
     if (wanted.count(it))
       EXPECT_NEAR(loss, wanted[it], 1e-10) << it;
+  }
+  EXPECT_NEAR(gpt.training.gradients().at("loss").data[0], wanted.at(100), 1e-10);
+
+  const json &greedy = long100["greedy_after_training"];
+  auto text = greedy["prompt"].get<std::vector<int64_t>>();
+  for (size_t i = 0; i < greedy["generated"].size(); ++i) {
+    auto [symbol, margin] = gpt.greedy(text);
+    EXPECT_EQ(symbol, greedy["generated"][i].get<int64_t>()) << i;
+    EXPECT_NEAR(margin, greedy["logit_margins"][i].get<double>(), 1e-9) << i;
+    text.push_back(symbol);
+  }
+}
+
+TEST_P(GptOracle, GreedyTextAfterAHundredStepsInSinglePrecisionIsTheSame) {
+  json oracle = readOracle(GetParam());
+  Gpt gpt(oracle, kAdamW + ", clip = 0.5 : f64}", Precision::F32);
+  ASSERT_TRUE(gpt.good) << gpt.training.program.errors;
+  for (int64_t it = 0; it < 100; ++it)
+    gpt.training.step(it);
+  const json &greedy = oracle["train_same_batch"]["adamw_clip_100"]["greedy_after_training"];
+  auto text = greedy["prompt"].get<std::vector<int64_t>>();
+  for (const json &wanted : greedy["generated"]) {
+    text.push_back(gpt.greedy(text).first);
+    EXPECT_EQ(text.back(), wanted.get<int64_t>());
   }
 }
 
