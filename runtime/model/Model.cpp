@@ -32,10 +32,10 @@ int64_t largestTileCount(const MekikModel &model) {
 
 StatusOr<Model::Memory> Model::allocate(uint64_t bytes, std::string_view what) {
   // Large arenas start on a huge page, which the system is asked to use.
-  constexpr uint64_t hugePage = 2 << 20;
+  constexpr uint64_t hugePage = 2 << 20, mostBytes = uint64_t{1} << 46; // of the address space, half
   uint64_t alignment = bytes >= 2 * hugePage ? hugePage : MEKIK_ALIGNMENT;
   void *memory = nullptr;
-  if (bytes > (uint64_t{1} << 62) || posix_memalign(&memory, alignment, bytes == 0 ? 1 : bytes) != 0)
+  if (bytes > mostBytes || posix_memalign(&memory, alignment, bytes == 0 ? 1 : bytes) != 0)
     return base::resourceExhaustedError(concat("not enough memory for the ", what, " arena of ", bytes, " bytes"));
   if (alignment == hugePage)
     madvise(memory, bytes, MADV_HUGEPAGE);
