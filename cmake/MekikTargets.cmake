@@ -19,6 +19,8 @@ target_link_options(mekik_flags INTERFACE -fuse-ld=lld -Wl,--gc-sections)
 if(MEKIK_SANITIZE)
   target_compile_options(mekik_flags INTERFACE -fsanitize=address,undefined -fno-sanitize-recover=all -g)
   target_link_options(mekik_flags INTERFACE -fsanitize=address,undefined)
+  # Allocations that are too large fail as they do without the sanitizer: tests look at the message for them.
+  set(MEKIK_TEST_ENVIRONMENT "ASAN_OPTIONS=allocator_may_return_null=1")
 endif()
 
 # mekik_library(NAME SOURCES a.cpp ... LINK lib ...): a static library of one folder.
@@ -35,7 +37,7 @@ function(mekik_test name)
   target_link_libraries(${name} PRIVATE mekik_flags ${ARG_LINK} GTest::gtest_main)
   set_target_properties(${name} PROPERTIES RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/tests)
   add_test(NAME ${name} COMMAND ${name})
-  set_tests_properties(${name} PROPERTIES ENVIRONMENT "MEKIK_SOURCE_DIR=${PROJECT_SOURCE_DIR};MEKIK_BINARY_DIR=${PROJECT_BINARY_DIR}")
+  set_tests_properties(${name} PROPERTIES ENVIRONMENT "MEKIK_SOURCE_DIR=${PROJECT_SOURCE_DIR};MEKIK_BINARY_DIR=${PROJECT_BINARY_DIR};${MEKIK_TEST_ENVIRONMENT}")
 endfunction()
 
 # mekik_mlir_library(NAME SOURCES ... LINK ...): a library that uses MLIR. MLIR and LLVM are linked as their two shared
