@@ -15,7 +15,7 @@ using namespace syntax;
 
 namespace {
 /// A model that needs more statements and expressions than this to be built is a loop gone wrong.
-constexpr int64_t maxWork = 2'000'000;
+constexpr int64_t maxWork = 500'000;
 
 std::string pythonicName(const std::string &text) { return absl::StrCat("'", text, "'"); }
 } // namespace

@@ -148,8 +148,7 @@ private:
   friend struct Arguments;
   friend const std::vector<Signature> &signatures();
   template <int which> Term callReduction(Arguments &a);
-  Term callMaximum(Arguments &a);
-  Term callMinimum(Arguments &a);
+  template <bool largest> Term callExtreme(Arguments &a);
   Term callEinsum(Arguments &a);
   Term callMatmul(Arguments &a);
   Term callReshape(Arguments &a);
@@ -176,6 +175,16 @@ private:
   /// Named numbers of an optimizer or schedule; false after a message.
   bool readSettings(const syntax::CallExpr &call, std::vector<std::pair<std::string, std::optional<Term>>> &settings,
                     const std::string &handledElsewhere);
+
+  /// Blocks inside of expressions inside of blocks: bounds the recursion of the walk, whose frames are large.
+  static constexpr int maxDepth = 1000;
+  struct DepthGuard {
+    explicit DepthGuard(int &depth) : depth(depth) { ++depth; }
+    ~DepthGuard() { --depth; }
+    int &depth;
+  };
+  /// False, after a message, when the walk has become too deep to go on.
+  bool shallow(SourceRange range);
 
   const syntax::Model &model;
   const Options &options;

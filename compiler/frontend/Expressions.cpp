@@ -9,25 +9,20 @@ namespace mekik::frontend {
 
 using namespace syntax;
 
-namespace {
-/// Expressions inside of blocks inside of expressions: bounds the recursion of the walk.
-constexpr int maxDepth = 1500;
-
-struct DepthGuard {
-  explicit DepthGuard(int &depth) : depth(depth) { ++depth; }
-  ~DepthGuard() { --depth; }
-  int &depth;
-};
-} // namespace
+bool Elaborator::shallow(SourceRange range) {
+  if (depth <= maxDepth || stopped)
+    return !stopped;
+  stopped = true;
+  error(range, "calls and expressions are nested too deep here; does a block call itself without end?");
+  return false;
+}
 
 Term Elaborator::eval(const Expr &expr) {
   if (!spend(expr.range))
     return {};
   DepthGuard guard(depth);
-  if (depth > maxDepth) {
-    stopped = true;
-    return fail(expr.range, "calls and expressions are nested too deep here; does a block call itself without end?");
-  }
+  if (!shallow(expr.range))
+    return {};
   switch (expr.kind) {
   case ExprKind::Integer:
     return static_cast<const IntegerExpr &>(expr).value;

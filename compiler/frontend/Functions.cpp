@@ -12,7 +12,7 @@ using namespace syntax;
 
 namespace {
 
-constexpr int kSum = 0, kMean = 1;
+constexpr int kSum = 0, kMean = 1, kMax = 2;
 constexpr int kMse = 0, kBinaryCrossEntropy = 1;
 
 const std::vector<std::string> &reductions() {
@@ -50,11 +50,13 @@ std::vector<int64_t> allAxes(mlir::Value tensor) {
 } // namespace
 
 template <int which> Term Elaborator::callReduction(Arguments &a) {
+  // max and min have a second operand before the axes.
+  constexpr size_t axis = which == kMax ? 2 : 1;
   mlir::Value x = a.floatTensor(0);
   if (!x)
     return {};
-  auto axes = a.axes(1, graph::shapeOf(x).size());
-  auto keep = a.boolean(2, false);
+  auto axes = a.axes(axis, graph::shapeOf(x).size());
+  auto keep = a.boolean(axis + 1, false);
   if (!axes || !keep)
     return {};
   if (axes->empty())
@@ -68,41 +70,35 @@ template <int which> Term Elaborator::callReduction(Arguments &a) {
   return result(value, namesWithout(dimensions.of(x), *axes, *keep), a.range());
 }
 
-/// max(x, axis) folds, max(x, y) compares elements: what the second argument is decides.
-Term Elaborator::callMaximum(Arguments &a) {
-  bool pairwise = a.has(1) && (a.term(1).isTensor() || !a.term(0).isTensor() || a.term(1).isFloat());
-  if (!pairwise)
-    return callReduction<2>(a);
-  auto [x, y] = sameElements(a.term(0), a.term(1), a.range(), "max");
-  mlir::Value both[] = {x, y};
-  if (!x || !broadcastTogether(both, a.range(), "max"))
-    return {};
-  if (!isFloatTensor(both[0]))
-    return fail(a.range(), "max works on tensors of floats; cast(x, float) makes floats of integers");
-  return result(at(a.range()).maximum(both[0], both[1]), dimensions.of(both[0]), a.range());
-}
-
-Term Elaborator::callMinimum(Arguments &a) {
-  bool pairwise = a.has(1) && (a.term(1).isTensor() || !a.term(0).isTensor() || a.term(1).isFloat());
+/// With a second operand elements are compared, without one axes are folded.
+template <bool largest> Term Elaborator::callExtreme(Arguments &a) {
+  const std::string &name = a.call.callee.text;
   graph::Build build = at(a.range());
-  if (!pairwise) {
-    mlir::Value x = a.floatTensor(0);
-    if (!x)
+  if (a.has(1)) {
+    if (a.has(2) || a.has(3))
+      return fail(a.range(), absl::StrCat(name, ": either a second operand or axes to fold, not both"));
+    auto [x, y] = sameElements(a.term(0), a.term(1), a.range(), name);
+    mlir::Value both[] = {x, y};
+    if (!x || !broadcastTogether(both, a.range(), name))
       return {};
-    // The smallest is minus the largest of the negated: exact, ties and NaN included.
-    a.values[0]->term = result(build.unary<graph::NegOp>(x), dimensions.of(x), a.range());
-    Term largest = callReduction<2>(a);
-    if (largest.isPoison())
-      return {};
-    return result(build.unary<graph::NegOp>(largest.tensor()), dimensions.of(largest.tensor()), a.range());
+    if (!isFloatTensor(both[0]))
+      return fail(a.range(),
+                  absl::StrCat(name, " works on tensors of floats; cast(x, float) makes floats of integers"));
+    mlir::Value value = largest ? build.maximum(both[0], both[1]) : build.minimum(both[0], both[1]);
+    return result(value, dimensions.of(both[0]), a.range());
   }
-  auto [x, y] = sameElements(a.term(0), a.term(1), a.range(), "min");
-  mlir::Value both[] = {x, y};
-  if (!x || !broadcastTogether(both, a.range(), "min"))
+  if (largest)
+    return callReduction<kMax>(a);
+  // The smallest is minus the largest of the negated: exact, ties and NaN included.
+  mlir::Value x = a.floatTensor(0);
+  if (!x)
     return {};
-  if (!isFloatTensor(both[0]))
-    return fail(a.range(), "min works on tensors of floats; cast(x, float) makes floats of integers");
-  return result(build.minimum(both[0], both[1]), dimensions.of(both[0]), a.range());
+  a.values[0]->term = result(build.unary<graph::NegOp>(x), dimensions.of(x), a.range());
+  Term negated = callReduction<kMax>(a);
+  if (negated.isPoison())
+    return {};
+  mlir::Value value = negated.tensor();
+  return result(build.unary<graph::NegOp>(value), dimensions.of(value), a.range());
 }
 
 Term Elaborator::callEinsum(Arguments &a) {
@@ -494,8 +490,8 @@ const std::vector<Signature> &signatures() {
   static const std::vector<Signature> all = {
       {"sum", "x, axis?, keep?", &E::callReduction<kSum>},
       {"mean", "x, axis?, keep?", &E::callReduction<kMean>},
-      {"max", "x, axis?, keep?", &E::callMaximum},
-      {"min", "x, axis?, keep?", &E::callMinimum},
+      {"max", "x, y?, axis?, keep?", &E::callExtreme<true>},
+      {"min", "x, y?, axis?, keep?", &E::callExtreme<false>},
       {"einsum", "equation, operands...", &E::callEinsum},
       {"matmul", "x, y", &E::callMatmul},
       {"reshape", "x, shape", &E::callReshape},

@@ -92,7 +92,8 @@ Elaborator::Flow Elaborator::executeBody(const Body &body) {
 }
 
 Elaborator::Flow Elaborator::execute(const Stmt &statement) {
-  if (!spend(statement.range))
+  DepthGuard guard(depth);
+  if (!spend(statement.range) || !shallow(statement.range))
     return Flow::Stopped;
   switch (statement.kind) {
   case StmtKind::Model:

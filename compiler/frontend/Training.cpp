@@ -185,8 +185,8 @@ mlir::DictionaryAttr Elaborator::rateSchedule(const Expr &expr) {
                                       showFloat(peak), ")"));
       return {};
     }
-    if (kind != "constant" && warmup >= steps) {
-      error(call->range, absl::StrCat(kind, ": 'warmup' (", warmup, ") must be less than 'steps' (", steps, ")"));
+    if (kind != "constant" && warmup > steps) {
+      error(call->range, absl::StrCat(kind, ": 'warmup' (", warmup, ") must not be more than 'steps' (", steps, ")"));
       return {};
     }
   }
@@ -220,6 +220,7 @@ void Elaborator::setOptimizer(const ValueStmt &statement) {
     return;
   }
   Given given = emptySettings(found->second);
+  given.emplace_back("decay", std::nullopt);
   if (!readSettings(call, given, "rate"))
     return;
   const Expr *rate = nullptr;
@@ -251,12 +252,25 @@ void Elaborator::setOptimizer(const ValueStmt &statement) {
     }
     values[setting.name] = given[i].second ? given[i].second->number() : setting.value;
   }
+  std::string decay = "matrices";
+  if (const auto &term = given.back().second) {
+    if (!term->isText() || (term->text() != "matrices" && term->text() != "all")) {
+      error(call.range, absl::StrCat(found->first, ": 'decay' must be \"matrices\" or \"all\", found ", show(*term)));
+      return;
+    }
+    decay = term->text();
+  }
+  if (found->first == "nesterov" && values["momentum"] == 0) {
+    error(call.range, "nesterov: 'momentum' must be above 0; without momentum use sgd");
+    return;
+  }
   bool adam = found->first == "adam" || found->first == "adamw";
   mlir::NamedAttrList list;
   list.set("kind", builder.getStringAttr(adam ? found->first : "sgd"));
   list.set("nesterov", builder.getBoolAttr(found->first == "nesterov"));
   for (const auto &[name, value] : values)
     list.set(name, builder.getF64FloatAttr(value));
+  list.set("decay", builder.getStringAttr(decay));
   list.set("rate", schedule);
   optimizer = list.getDictionary(builder.getContext());
 }

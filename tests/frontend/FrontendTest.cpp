@@ -2,6 +2,8 @@
 #include "tests/frontend/Elaborated.h"
 #include "tests/syntax/DiagnosticCases.h"
 
+#include <random>
+
 namespace mekik::tests {
 namespace {
 
@@ -136,8 +138,8 @@ TEST(Frontend, CallsEveryOperationOfTheReference) {
       "let b = silu(x) + softplus(x) + erf(x) + sin(x) + cos(x) + abs(x) + max(x, 0.5) + min(1, x) + -x + x ** 3 + x "
       "** 2.5\n"
       "let c = select(x > 0 and not flags or x == 1, x, 0.0) + cast(x >= 0, float) + cast(cast(x, bool), float)\n"
-      "let d = sum(x) + sum(x, 0) + mean(x, axis = [0, 1], keep = true) + max(x, axis = -1, keep = true) + min(x, -1, "
-      "true)\n"
+      "let d = sum(x) + sum(x, 0) + mean(x, axis = [0, 1], keep = true) + max(x, axis = -1, keep = true) + min(x, axis = -1, "
+      "keep = true)\n"
       "let e = softmax(x) + log_softmax(x, axis = 0) + normalize(x, axis = -2, eps = 1) + rms_normalize(x)\n"
       "let f = matmul(x, transpose(x)) @ x + reshape(x, [-1, 6]) + transpose(transpose(x, [1, 0]))\n"
       "let g = concat([x[:, :2], x[:, 2:]], axis = 1) + broadcast(x[0], [4, 6]) + one_hot(ids, 6) + full([4, 6], 2)\n"
@@ -206,6 +208,58 @@ TEST(Frontend, StopsLoopsAndRecursionsThatGrowWithoutEnd) {
                 .messages()
                 .find("without end"),
             std::string::npos);
+}
+
+TEST(Frontend, RefusesAMillionLayersSoon) {
+  Elaborated gpt(readFile(sourceFolder() / "models/gpt/gpt.mekik"), {{"vocab", "30"}, {"layers", "1000000"}});
+  EXPECT_NE(gpt.messages().find("counting further"), std::string::npos) << gpt.messages();
+}
+
+TEST(Frontend, BoundsItsOwnRecursion) {
+  std::string braces, close;
+  for (int i = 0; i < 60; ++i) {
+    braces += "if deep {\n";
+    close += "}\n";
+  }
+  std::string text = "model m\nconfig deep: bool = true\nblock f(x) {\nlet y = x\n" + braces +
+                     "y = " + std::string(100, '-') + "f(x)\n" + close +
+                     "return y\n}\ninput x: f32[2]\noutput z = f(x)\n";
+  EXPECT_NE(Elaborated(text).messages().find("nested too deep"), std::string::npos) << Elaborated(text).messages();
+}
+
+TEST(Fuzz, MutatedModelsEndInAGraphOrInMessages) {
+  const std::string gpt = readFile(sourceFolder() / "models/gpt/gpt.mekik");
+  const char *words[] = {"x",          "width",
+                         "0",          "-1",
+                         "2",          "1e30",
+                         "[1, 2]",     "true",
+                         "\"a\"",      "+",
+                         "*",          "@",
+                         "/",          "//",
+                         "==",         "batch",
+                         "sum(x)",     "tokens",
+                         "wte",        "norm(x)",
+                         "head",       "9223372036854775807",
+                         ", axis = 0", "context",
+                         "vocab"};
+  const char *seeds = std::getenv("MEKIK_FUZZ_SEEDS");
+  unsigned count = seeds ? std::atoi(seeds) : 300;
+  for (unsigned seed = 0; seed < count; ++seed) {
+    std::mt19937 random(seed);
+    std::string text = gpt;
+    for (unsigned i = 1 + random() % 3; i > 0; --i) {
+      // Replaces one word by another one.
+      size_t begin = text.find_first_of("abcdefghijklmnopqrstuvwxyz0123456789", random() % text.size());
+      if (begin == std::string::npos)
+        continue;
+      size_t end = text.find_first_not_of("abcdefghijklmnopqrstuvwxyz0123456789_", begin);
+      text.replace(begin, end - begin, words[random() % std::size(words)]);
+    }
+    Elaborated model(text, {{"vocab", "30"}});
+    EXPECT_EQ(model.diagnostics.hasErrors(), !model.module) << "seed " << seed;
+    EXPECT_EQ(model.messages().find("internal error"), std::string::npos)
+        << "seed " << seed << model.messages() << text;
+  }
 }
 
 } // namespace
