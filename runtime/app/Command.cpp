@@ -32,8 +32,8 @@ std::string hashOf(const checkpoint::Safetensors &file) {
 
 StatusOr<model::Model> makeModel(const Program &program, const Options &options) {
   model::ModelOptions modelOptions;
-  MEKIK_ASSIGN_OPTION(int64_t threads,
-                      options.integerOr("--threads", 0, options.has("--threads") ? 1 : 0, model::ThreadPool::maximumThreads));
+  MEKIK_ASSIGN_OPTION(int64_t threads, options.integerOr("--threads", 0, options.has("--threads") ? 1 : 0,
+                                                         model::ThreadPool::maximumThreads));
   modelOptions.threads = static_cast<int>(threads);
   const char *fill = getenv("MEKIK_FILL_WORK");
   modelOptions.fillWorkWithGarbage = fill && std::string_view(fill) == "1";
@@ -65,15 +65,13 @@ StatusOr<std::unique_ptr<train::Examples>> loadExamples(const Program &program, 
     return train::makeTensorExamples(std::move(tensors), std::move(hash), settings.evaluationLimit);
   }
   MEKIK_ASSIGN_OR_RETURN(data::Text text, data::Text::load(path));
-  MEKIK_ASSIGN_OR_RETURN(data::TextData windows,
-                         data::TextData::create(text, *program.tokenizer,
-                                                {.layout = layoutOf(*program.tokenizer),
-                                                 .validation = settings.validation}));
+  MEKIK_ASSIGN_OR_RETURN(data::TextData windows, data::TextData::create(text, *program.tokenizer,
+                                                                        {.layout = layoutOf(*program.tokenizer),
+                                                                         .validation = settings.validation}));
   return train::makeTextExamples(std::move(windows), text.hash(), *program.tokenizer, settings.evaluationLimit);
 }
 
-StatusOr<checkpoint::Checkpoint> loadParameters(const Program &program, const std::string &path,
-                                                model::Model &model) {
+StatusOr<checkpoint::Checkpoint> loadParameters(const Program &program, const std::string &path, model::Model &model) {
   std::string file = base::pathKind(path) == base::PathKind::Directory ? train::bestPath(path) : path;
   auto checkpoint = checkpoint::loadCheckpoint(file);
   if (checkpoint.status().code() == base::StatusCode::NotFound)

@@ -35,8 +35,8 @@ std::string lossForPeople(const std::optional<double> &loss) {
 Status run(const Program &program, const Options &options) {
   auto path = options.text("--data");
   if (!path)
-    return {base::StatusCode::WrongUsage, concat("--data FILE is missing; for example: ", program.name,
-                                                 " eval --data proverbs.txt")};
+    return {base::StatusCode::WrongUsage,
+            concat("--data FILE is missing; for example: ", program.name, " eval --data proverbs.txt")};
   train::Settings asked = defaultSettings(program);
   MEKIK_RETURN_IF_ERROR(readSettings(options, asked));
   MEKIK_ASSIGN_OR_RETURN(model::Model model, makeModel(program, options));
@@ -53,10 +53,11 @@ Status run(const Program &program, const Options &options) {
   MEKIK_ASSIGN_OR_RETURN(std::optional<double> validationLoss,
                          train::evaluate(model, *examples, train::Split::Validation));
   if (options.has("--json"))
-    return printOut(concat("{\"model\":", base::jsonString(program.model.name), ",\"checkpoint\":",
-                           base::jsonString(checkpoint.file.origin()), ",\"step\":", checkpoint.info.step,
-                           ",\"evaluation_limit\":", settings.evaluationLimit, ",\"train_loss\":",
-                           lossOrNull(trainLoss), ",\"validation_loss\":", lossOrNull(validationLoss), "}\n"));
+    return printOut(concat("{\"model\":", base::jsonString(program.model.name),
+                           ",\"checkpoint\":", base::jsonString(checkpoint.file.origin()),
+                           ",\"step\":", checkpoint.info.step, ",\"evaluation_limit\":", settings.evaluationLimit,
+                           ",\"train_loss\":", lossOrNull(trainLoss),
+                           ",\"validation_loss\":", lossOrNull(validationLoss), "}\n"));
   return printOut(concat("checkpoint       ", checkpoint.file.origin(), " (step ", checkpoint.info.step,
                          ")\ntraining loss    ", lossForPeople(trainLoss), "\nvalidation loss  ",
                          lossForPeople(validationLoss), "\n"));

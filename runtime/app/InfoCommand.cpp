@@ -37,12 +37,12 @@ std::string shapeJson(const MekikTensor &tensor) {
 
 std::string forPrograms(const Program &program) {
   const MekikModel &model = program.model;
-  std::string text = concat(
-      "{\"model\":", jsonString(model.name), ",\"source_hash\":", jsonString(model.sourceHash),
-      ",\"compiler_version\":", jsonString(model.compilerVersion), ",\"target\":", jsonString(model.target),
-      ",\"configuration\":", model.configuration, ",\"parameters\":", model::parameterCount(model),
-      ",\"arenas\":{\"parameters\":", model.parameterBytes, ",\"state\":", model.stateBytes,
-      ",\"work\":", model.workBytes, ",\"scratch_per_thread\":", model.scratchBytes, "},\"tokenizer\":");
+  std::string text =
+      concat("{\"model\":", jsonString(model.name), ",\"source_hash\":", jsonString(model.sourceHash),
+             ",\"compiler_version\":", jsonString(model.compilerVersion), ",\"target\":", jsonString(model.target),
+             ",\"configuration\":", model.configuration, ",\"parameters\":", model::parameterCount(model),
+             ",\"arenas\":{\"parameters\":", model.parameterBytes, ",\"state\":", model.stateBytes,
+             ",\"work\":", model.workBytes, ",\"scratch_per_thread\":", model.scratchBytes, "},\"tokenizer\":");
   if (program.tokenizer)
     base::append(text, "{\"kind\":", jsonString(program.tokenizer->kind()), ",\"size\":", program.tokenizer->size(),
                  ",\"hash\":", jsonString(program.tokenizer->hash()), "}");
@@ -70,14 +70,14 @@ std::string forPeople(const Program &program) {
   const MekikModel &model = program.model;
   auto bytes = [](uint64_t count) { return concat(base::formatCount(count), " bytes"); };
   constexpr size_t column = 16;
-  std::string text = concat(
-      padded("model", column), model.name, "\n", padded("configuration", column), model.configuration, "\n",
-      padded("source", column), model.sourceHash, "\n", padded("compiled", column), "by Mekik ",
-      model.compilerVersion, " for ", model.target, "\n", padded("tokenizer", column),
-      program.tokenizer ? program.tokenizer->describe() : "none", "\n", padded("parameters", column),
-      base::formatCount(model::parameterCount(model)), " in ", bytes(model.parameterBytes), "\n",
-      padded("optimizer", column), bytes(model.stateBytes), "\n", padded("activations", column),
-      bytes(model.workBytes), "\n", padded("scratch", column), bytes(model.scratchBytes), " for each thread\n");
+  std::string text =
+      concat(padded("model", column), model.name, "\n", padded("configuration", column), model.configuration, "\n",
+             padded("source", column), model.sourceHash, "\n", padded("compiled", column), "by Mekik ",
+             model.compilerVersion, " for ", model.target, "\n", padded("tokenizer", column),
+             program.tokenizer ? program.tokenizer->describe() : "none", "\n", padded("parameters", column),
+             base::formatCount(model::parameterCount(model)), " in ", bytes(model.parameterBytes), "\n",
+             padded("optimizer", column), bytes(model.stateBytes), "\n", padded("activations", column),
+             bytes(model.workBytes), "\n", padded("scratch", column), bytes(model.scratchBytes), " for each thread\n");
   text += "\nfunctions\n";
   for (uint64_t i = 0; i < model.functionCount; ++i) {
     const MekikFunction &function = model.functions[i];

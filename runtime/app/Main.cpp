@@ -13,8 +13,8 @@ constexpr int exitDone = 0, exitFailed = 1, exitWrongUsage = 2;
 const Command *const commands[] = {&trainCommand, &sampleCommand, &evalCommand, &infoCommand};
 
 std::string programHelp(std::string_view program, const MekikModel &model) {
-  std::string text = concat("usage: ", program, " COMMAND [OPTIONS]\n\nThe model ", model.name,
-                            ", compiled by Mekik ", model.compilerVersion, ".\n\ncommands\n");
+  std::string text = concat("usage: ", program, " COMMAND [OPTIONS]\n\nThe model ", model.name, ", compiled by Mekik ",
+                            model.compilerVersion, ".\n\ncommands\n");
   for (const Command *command : commands) {
     std::string name(command->name);
     name.resize(10, ' ');
@@ -49,7 +49,8 @@ Status runCommand(const std::string &name, const Command &command, std::span<cha
   MEKIK_ASSIGN_OPTION(Options options, Options::parse(arguments, command.options));
   Program program{name, model, nullptr};
   if (!tokenizerJson.empty()) {
-    MEKIK_ASSIGN_OR_RETURN(program.tokenizer, tokenizer::tokenizerFromJson(tokenizerJson, "the tokenizer in this program"));
+    MEKIK_ASSIGN_OR_RETURN(program.tokenizer,
+                           tokenizer::tokenizerFromJson(tokenizerJson, "the tokenizer in this program"));
   }
   return command.run(program, options);
 }
@@ -70,8 +71,8 @@ int mekikMain(int argc, char **argv, const MekikModel &model, std::string_view t
   std::vector<std::string_view> names;
   for (const Command *command : commands) {
     if (command->name == word)
-      return report(concat(name, " ", word), runCommand(name, *command, {argv + 2, static_cast<size_t>(argc - 2)},
-                                                        model, tokenizerJson));
+      return report(concat(name, " ", word),
+                    runCommand(name, *command, {argv + 2, static_cast<size_t>(argc - 2)}, model, tokenizerJson));
     names.push_back(command->name);
   }
   auto suggestion = nearest(word, names);

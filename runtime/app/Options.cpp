@@ -46,8 +46,8 @@ StatusOr<Options> Options::parse(std::span<char *const> arguments, std::span<con
   for (size_t i = 0; i < arguments.size(); ++i) {
     std::string_view argument = arguments[i];
     if (!argument.starts_with("-") || argument == "-")
-      return base::invalidArgumentError(concat("unexpected argument ", base::quoted(argument),
-                                               "; options are written --name value (see --help)"));
+      return base::invalidArgumentError(
+          concat("unexpected argument ", base::quoted(argument), "; options are written --name value (see --help)"));
     size_t equals = argument.find('=');
     std::string_view name = argument.substr(0, equals);
     auto spec = std::find_if(specs.begin(), specs.end(), [&](const OptionSpec &s) { return s.name == name; });
@@ -56,15 +56,15 @@ StatusOr<Options> Options::parse(std::span<char *const> arguments, std::span<con
       for (const OptionSpec &s : specs)
         known.push_back(s.name);
       auto suggestion = nearest(name, known);
-      return base::invalidArgumentError(concat("unknown option ", base::quoted(name),
-                                               suggestion ? concat("; did you mean ", *suggestion, "?")
-                                                          : std::string("; --help lists the options")));
+      return base::invalidArgumentError(
+          concat("unknown option ", base::quoted(name),
+                 suggestion ? concat("; did you mean ", *suggestion, "?") : std::string("; --help lists the options")));
     }
     std::string value;
     if (spec->value.empty()) {
       if (equals != std::string_view::npos)
-        return base::invalidArgumentError(concat(name, ": takes no value, got ",
-                                                 base::quoted(argument.substr(equals + 1))));
+        return base::invalidArgumentError(
+            concat(name, ": takes no value, got ", base::quoted(argument.substr(equals + 1))));
     } else if (equals != std::string_view::npos) {
       value = argument.substr(equals + 1);
     } else if (i + 1 < arguments.size()) {

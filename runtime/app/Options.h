@@ -1,5 +1,5 @@
-// The command line of the trainer, from tables: each command lists its options once, and parsing, --help and suggestions
-// for misspelt names follow from the list.
+// The command line of the trainer, from tables: each command lists its options once, and parsing, --help and
+// suggestions for misspelt names follow from the list.
 #ifndef MEKIK_RUNTIME_APP_OPTIONS_H
 #define MEKIK_RUNTIME_APP_OPTIONS_H
 

@@ -20,8 +20,9 @@ constexpr OptionSpec options[] = {
     threadsOption,
     {"--resume", "", "go on with the run in --out as if it had not stopped"},
     {"--eval-every", "N", "steps between evaluations; the first step is always evaluated (default: 250)"},
-    {"--eval-symbols", "N", "symbols of each part that an evaluation reads, in windows that do not overlap;\n0 is all "
-                            "(default: 512 for lines, 8192 for a stream; 1024 examples of tensors)"},
+    {"--eval-symbols", "N",
+     "symbols of each part that an evaluation reads, in windows that do not overlap;\n0 is all "
+     "(default: 512 for lines, 8192 for a stream; 1024 examples of tensors)"},
     {"--validation", "SHARE", "share of the data kept for validation, from its end (default: 0.1)"},
     {"--patience", "N", "stop after N evaluations without a better one; 0 is never (default: 0)"},
     {"--save-every", "N", "save last.safetensors also every N steps (default: with each evaluation)"},
@@ -33,7 +34,7 @@ constexpr OptionSpec options[] = {
 volatile std::sig_atomic_t interrupted = 0;
 
 void catchInterrupts() {
-  struct sigaction action {};
+  struct sigaction action{};
   action.sa_handler = [](int) { interrupted = 1; };
   action.sa_flags = static_cast<int>(SA_RESETHAND); // a second signal ends the process at once
   sigaction(SIGINT, &action, nullptr);
@@ -98,8 +99,8 @@ std::string summary(const train::TrainResult &result, const std::string &folder)
 Status run(const Program &program, const Options &options) {
   auto path = options.text("--data");
   if (!path)
-    return {base::StatusCode::WrongUsage, concat("--data FILE is missing; for example: ", program.name,
-                                                 " train --data proverbs.txt")};
+    return {base::StatusCode::WrongUsage,
+            concat("--data FILE is missing; for example: ", program.name, " train --data proverbs.txt")};
   train::TrainOptions train;
   train.folder = options.textOr("--out", "run");
   if (train.folder.empty())
@@ -124,8 +125,7 @@ Status run(const Program &program, const Options &options) {
   printError(concat("Model ", program.model.name, ", ", base::formatCount(model::parameterCount(program.model)),
                     " parameters; ", examples->describe(), "; ", model.threads(),
                     model.threads() == 1 ? " thread\n" : " threads\n"));
-  MEKIK_ASSIGN_OR_RETURN(train::TrainResult result,
-                         train::train(model, *examples, program.tokenizer.get(), train));
+  MEKIK_ASSIGN_OR_RETURN(train::TrainResult result, train::train(model, *examples, program.tokenizer.get(), train));
   if (result.end == train::TrainEnd::Interrupted)
     return base::abortedError(summary(result, train.folder));
   printError(concat(summary(result, train.folder), "\n"));

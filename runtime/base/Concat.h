@@ -1,5 +1,5 @@
-// Building messages: concat("step ", 12, " of ", path). Integers, text and single characters; floating-point numbers are
-// formatted by their own functions (Parse.h), so that how many digits are shown is always a decision.
+// Building messages: concat("step ", 12, " of ", path). Integers, text and single characters; floating-point numbers
+// are formatted by their own functions (Parse.h), so that how many digits are shown is always a decision.
 #ifndef MEKIK_RUNTIME_BASE_CONCAT_H
 #define MEKIK_RUNTIME_BASE_CONCAT_H
 

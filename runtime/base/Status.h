@@ -47,7 +47,9 @@ inline Status okStatus() { return {}; }
 inline Status invalidArgumentError(std::string message) { return {StatusCode::InvalidArgument, std::move(message)}; }
 inline Status notFoundError(std::string message) { return {StatusCode::NotFound, std::move(message)}; }
 inline Status permissionDeniedError(std::string message) { return {StatusCode::PermissionDenied, std::move(message)}; }
-inline Status resourceExhaustedError(std::string message) { return {StatusCode::ResourceExhausted, std::move(message)}; }
+inline Status resourceExhaustedError(std::string message) {
+  return {StatusCode::ResourceExhausted, std::move(message)};
+}
 inline Status failedPreconditionError(std::string message) {
   return {StatusCode::FailedPrecondition, std::move(message)};
 }

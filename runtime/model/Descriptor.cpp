@@ -1,5 +1,5 @@
-// Checking a descriptor before anything trusts it: object files of another compiler version, or damaged ones, must end in
-// a message and not in a wild address.
+// Checking a descriptor before anything trusts it: object files of another compiler version, or damaged ones, must end
+// in a message and not in a wild address.
 #include "runtime/base/Concat.h"
 #include "runtime/model/Model.h"
 #include <set>
@@ -35,8 +35,7 @@ Status checkTensor(const MekikModel &model, const MekikFunction *function, const
     return broken(place, concat("unknown arena ", tensor.arena));
   uint64_t bytes = elementBytes(tensor.type);
   for (int32_t axis = 0; axis < tensor.rank; ++axis) {
-    if (tensor.shape[axis] < 0 ||
-        __builtin_mul_overflow(bytes, static_cast<uint64_t>(tensor.shape[axis]), &bytes))
+    if (tensor.shape[axis] < 0 || __builtin_mul_overflow(bytes, static_cast<uint64_t>(tensor.shape[axis]), &bytes))
       return broken(place, concat("axis ", axis, " of length ", tensor.shape[axis]));
   }
   if (bytes != tensor.bytes)

@@ -48,8 +48,8 @@ StatusOr<Model> Model::create(const MekikModel &descriptor, const ModelOptions &
   Model model(descriptor);
   model.garbage = options.fillWorkWithGarbage;
   int64_t wanted = options.threads > 0 ? options.threads : std::min(availableCores(), ThreadPool::maximumThreads);
-  MEKIK_ASSIGN_OR_RETURN(
-      model.pool, ThreadPool::create(static_cast<int>(std::min(wanted, largestTileCount(descriptor)))));
+  MEKIK_ASSIGN_OR_RETURN(model.pool,
+                         ThreadPool::create(static_cast<int>(std::min(wanted, largestTileCount(descriptor)))));
   const uint64_t sizes[3] = {descriptor.parameterBytes, descriptor.stateBytes, descriptor.workBytes};
   for (int32_t arena = 0; arena < 3; ++arena) {
     MEKIK_ASSIGN_OR_RETURN(model.arenas[arena], allocate(sizes[arena], arenaName(arena)));
@@ -83,8 +83,8 @@ StatusOr<const MekikFunction *> Model::function(std::string_view name) const {
       return &model->functions[i];
     base::append(known, i > 0 ? ", " : "", model->functions[i].name);
   }
-  return base::notFoundError(concat("model ", model->name, " has no function '", name, "'; it has: ",
-                                    known.empty() ? "none" : known));
+  return base::notFoundError(
+      concat("model ", model->name, " has no function '", name, "'; it has: ", known.empty() ? "none" : known));
 }
 
 Status Model::call(std::string_view name) {

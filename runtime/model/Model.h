@@ -1,5 +1,5 @@
-// A compiled model brought to life: its descriptor checked once, its arenas allocated once, its functions called by name.
-// Nothing is allocated between calls.
+// A compiled model brought to life: its descriptor checked once, its arenas allocated once, its functions called by
+// name. Nothing is allocated between calls.
 #ifndef MEKIK_RUNTIME_MODEL_MODEL_H
 #define MEKIK_RUNTIME_MODEL_MODEL_H
 
@@ -86,8 +86,8 @@ private:
   Memory arenas[3]; // by MekikArena
   std::vector<Memory> scratch;
   std::vector<void *> scratchAddresses;
-  std::vector<void *> addresses;                  // of all buffers of all dispatches
-  std::vector<std::vector<size_t>> firstAddress;  // by function and dispatch, into addresses
+  std::vector<void *> addresses;                 // of all buffers of all dispatches
+  std::vector<std::vector<size_t>> firstAddress; // by function and dispatch, into addresses
   bool garbage = false;
 };
 

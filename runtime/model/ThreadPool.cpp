@@ -1,6 +1,6 @@
-// Spin-then-futex hand-over. Each sleeper first announces that it sleeps and then lets the kernel compare the futex word
-// once more; each waker first changes the word and then looks for sleepers. Both orders are sequentially consistent, so
-// one of the two always sees the other and no wake-up is lost.
+// Spin-then-futex hand-over. Each sleeper first announces that it sleeps and then lets the kernel compare the futex
+// word once more; each waker first changes the word and then looks for sleepers. Both orders are sequentially
+// consistent, so one of the two always sees the other and no wake-up is lost.
 #include "runtime/model/ThreadPool.h"
 #include "runtime/base/Concat.h"
 #include <algorithm>
@@ -50,8 +50,7 @@ ThreadPool::ThreadPool(int threads)
 
 base::StatusOr<std::unique_ptr<ThreadPool>> ThreadPool::create(int threads) {
   if (threads < 1 || threads > maximumThreads)
-    return base::invalidArgumentError(
-        base::concat("threads: expected 1 to ", maximumThreads, ", got ", threads));
+    return base::invalidArgumentError(base::concat("threads: expected 1 to ", maximumThreads, ", got ", threads));
   std::unique_ptr<ThreadPool> pool(new ThreadPool(threads));
   pthread_attr_t attributes;
   pthread_attr_init(&attributes);
@@ -105,8 +104,7 @@ void ThreadPool::work(Worker &worker) {
     if (stopping)
       return;
     kernel(buffers, worker.scratch, worker.firstTile, worker.lastTile);
-    if (remaining.fetch_sub(1, std::memory_order_seq_cst) == 1 &&
-        driverAsleep.load(std::memory_order_seq_cst) != 0)
+    if (remaining.fetch_sub(1, std::memory_order_seq_cst) == 1 && driverAsleep.load(std::memory_order_seq_cst) != 0)
       futexWake(remaining);
   }
 }

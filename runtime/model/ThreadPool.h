@@ -1,6 +1,7 @@
 // The threads that run the tiles of a dispatch. A step of a small model is a few hundred dispatches of a few
-// microseconds, so handing out work must cost a fraction of one: workers spin for a moment after a dispatch, because the
-// next one follows at once, and sleep on a futex after that, so that nothing spins while the driver is busy elsewhere.
+// microseconds, so handing out work must cost a fraction of one: workers spin for a moment after a dispatch, because
+// the next one follows at once, and sleep on a futex after that, so that nothing spins while the driver is busy
+// elsewhere.
 //
 // Tiles are split evenly and contiguously. Kernels give the same bits for every split (runtime/abi/MekikAbi.h), so the
 // number of threads is a matter of speed alone.

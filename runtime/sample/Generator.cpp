@@ -21,10 +21,11 @@ StatusOr<Generator> Generator::create(model::Model &model, const tokenizer::Toke
   bool fits = isTokens && isFloat && out.shape[0] == in.shape[0] &&
               (out.rank == 2 || (out.rank == 3 && out.shape[1] == in.shape[1]));
   if (!fits)
-    return base::failedPreconditionError(
-        concat("model ", model.descriptor().name, " cannot be sampled: expected input i32[batch, context] and output "
-               "[batch, context, vocabulary] or [batch, vocabulary], found ", in.name, ": ",
-               model::describeTensor(in), " and ", out.name, ": ", model::describeTensor(out)));
+    return base::failedPreconditionError(concat("model ", model.descriptor().name,
+                                                " cannot be sampled: expected input i32[batch, context] and output "
+                                                "[batch, context, vocabulary] or [batch, vocabulary], found ",
+                                                in.name, ": ", model::describeTensor(in), " and ", out.name, ": ",
+                                                model::describeTensor(out)));
   int64_t vocabulary = out.shape[out.rank - 1];
   if (vocabulary != tokenizer.size())
     return base::failedPreconditionError(concat("model ", model.descriptor().name, " predicts ", vocabulary,

@@ -1,9 +1,9 @@
 // Text out of a trained language model: the context window slides over what was written so far, `forward` gives the
 // logits of the next symbol, the sampler takes one.
 //
-// A model whose output is [batch, context, vocabulary] is causal: the window is filled from the left, the rest is padded
-// with id 0, which no earlier position sees. A model whose output is [batch, vocabulary] predicts from a full window: it
-// is padded on the left with the start symbol. Only the first row of a batch is used.
+// A model whose output is [batch, context, vocabulary] is causal: the window is filled from the left, the rest is
+// padded with id 0, which no earlier position sees. A model whose output is [batch, vocabulary] predicts from a full
+// window: it is padded on the left with the start symbol. Only the first row of a batch is used.
 #ifndef MEKIK_RUNTIME_SAMPLE_GENERATOR_H
 #define MEKIK_RUNTIME_SAMPLE_GENERATOR_H
 

@@ -31,8 +31,8 @@ void normalize(std::vector<double> &weights) {
 Status checkSamplerOptions(const SamplerOptions &options) {
   // Comparisons are written so that NaN fails them.
   if (!(options.temperature >= 0.0 && options.temperature < infinity))
-    return base::invalidArgumentError(concat("--temperature: expected a number of at least 0, got ",
-                                             base::formatNumber(options.temperature)));
+    return base::invalidArgumentError(
+        concat("--temperature: expected a number of at least 0, got ", base::formatNumber(options.temperature)));
   if (options.topK < 0)
     return base::invalidArgumentError(
         concat("--top-k: expected a whole number of at least 0 (0 is off), got ", options.topK));
@@ -99,8 +99,8 @@ int32_t draw(std::span<const double> probabilities, double uniform) {
   return last;
 }
 
-StatusOr<int32_t> nextId(std::span<const double> logits, const SamplerOptions &options, uint64_t seed,
-                         uint32_t sample, uint64_t position) {
+StatusOr<int32_t> nextId(std::span<const double> logits, const SamplerOptions &options, uint64_t seed, uint32_t sample,
+                         uint64_t position) {
   MEKIK_ASSIGN_OR_RETURN(std::vector<double> chances, probabilities(logits, options));
   return draw(chances, base::uniformDouble(seed, MEKIK_STREAM_SAMPLE, sample, position));
 }

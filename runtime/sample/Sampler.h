@@ -1,6 +1,6 @@
 // From logits to the next id: temperature, then top-k, then top-p, then a draw by inverse distribution function.
-// Probabilities are computed in double precision from the logits of either precision; the draw takes its number from the
-// seed, the sample and the position alone, so a sample does not depend on the samples before it.
+// Probabilities are computed in double precision from the logits of either precision; the draw takes its number from
+// the seed, the sample and the position alone, so a sample does not depend on the samples before it.
 #ifndef MEKIK_RUNTIME_SAMPLE_SAMPLER_H
 #define MEKIK_RUNTIME_SAMPLE_SAMPLER_H
 
@@ -24,8 +24,8 @@ struct SamplerOptions {
 /// [0, 1].
 base::Status checkSamplerOptions(const SamplerOptions &options);
 
-/// The probability of every id, in id order, 0 for those left out. Order of preference among equal logits: the lower id.
-/// Errors: checkSamplerOptions; OutOfRange for a NaN or +inf logit, or none above -inf.
+/// The probability of every id, in id order, 0 for those left out. Order of preference among equal logits: the lower
+/// id. Errors: checkSamplerOptions; OutOfRange for a NaN or +inf logit, or none above -inf.
 base::StatusOr<std::vector<double>> probabilities(std::span<const double> logits, const SamplerOptions &options);
 
 /// The first id whose cumulative probability, in id order, is above `uniform` in [0, 1); the last id of non-zero

@@ -22,7 +22,8 @@ public:
   virtual const std::string &dataHash() const = 0;
   /// "4725 training and 559 validation symbols"
   virtual std::string describe() const = 0;
-  /// OK if inputs and targets of `function` can be fed from this data. Errors say what the model wants and what there is.
+  /// OK if inputs and targets of `function` can be fed from this data. Errors say what the model wants and what there
+  /// is.
   virtual base::Status check(const model::Model &model, const MekikFunction &function) const = 0;
   /// Number of examples that an evaluation of this split averages over; 0 if the split is empty by request.
   virtual int64_t evaluationCount(const model::Model &model, const MekikFunction &function, Split split) const = 0;

@@ -119,12 +119,12 @@ std::string lossCurveSvg(std::span<const Evaluation> history, const std::optiona
   constexpr std::string_view trainColor = "#1f6fb2", validationColor = "#c8502a";
   Axes axes = makeAxes(history);
   std::string size = concat(formatFixed(width, 0), " ", formatFixed(height, 0));
-  std::string svg = concat(
-      "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ", size, "\" width=\"", formatFixed(width, 0),
-      "\" height=\"", formatFixed(height, 0), "\" font-family=\"sans-serif\" font-size=\"12\" fill=\"#222\">\n",
-      "<style>.grid{stroke:#ddd;stroke-width:1}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n",
-      "<text x=\"", formatFixed(left, 0), "\" y=\"24\" font-size=\"15\" font-weight=\"bold\">", escaped(title),
-      "</text>\n");
+  std::string svg =
+      concat("<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 ", size, "\" width=\"", formatFixed(width, 0),
+             "\" height=\"", formatFixed(height, 0), "\" font-family=\"sans-serif\" font-size=\"12\" fill=\"#222\">\n",
+             "<style>.grid{stroke:#ddd;stroke-width:1}</style>\n<rect width=\"100%\" height=\"100%\" fill=\"#fff\"/>\n",
+             "<text x=\"", formatFixed(left, 0), "\" y=\"24\" font-size=\"15\" font-weight=\"bold\">", escaped(title),
+             "</text>\n");
   drawGrid(svg, axes);
   append(svg, "<rect x=\"", formatFixed(left, 0), "\" y=\"", formatFixed(top, 0), "\" width=\"",
          formatFixed(width - left - right, 0), "\" height=\"", formatFixed(height - top - bottom, 0),

@@ -1,5 +1,5 @@
-// What people see of a training run, on standard error: a table of evaluations, and on a terminal one line below it that
-// is redrawn with step, loss, rate and time left.
+// What people see of a training run, on standard error: a table of evaluations, and on a terminal one line below it
+// that is redrawn with step, loss, rate and time left.
 #ifndef MEKIK_RUNTIME_TRAIN_PROGRESS_H
 #define MEKIK_RUNTIME_TRAIN_PROGRESS_H
 

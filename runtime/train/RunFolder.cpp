@@ -42,8 +42,8 @@ Status RunFolder::prepare() const {
 
 StatusOr<bool> RunFolder::setEarlierRunAside() const {
   bool any = false;
-  for (auto [file, aside] : {std::pair(best(), in("best.previous.safetensors")),
-                             std::pair(last(), in("last.previous.safetensors"))})
+  for (auto [file, aside] :
+       {std::pair(best(), in("best.previous.safetensors")), std::pair(last(), in("last.previous.safetensors"))})
     if (exists(file)) {
       MEKIK_RETURN_IF_ERROR(moveFile(file, aside));
       any = true;

@@ -50,7 +50,8 @@ StatusOr<RunLog> RunLog::resume(const std::string &path, int64_t lastStep) {
     auto line = base::Json::parse(std::string_view(text).substr(kept, end - kept), path, kept);
     const base::Json *step = line.ok() ? line->find("step") : nullptr;
     if (!step || !step->integer())
-      return base::invalidArgumentError(concat("--log: ", path, ":", lineNumber, ": expected a JSON object with a whole "
+      return base::invalidArgumentError(concat("--log: ", path, ":", lineNumber,
+                                               ": expected a JSON object with a whole "
                                                "number \"step\"; give the log of this run or another file"));
     if (*step->integer() > lastStep)
       break;
@@ -65,11 +66,10 @@ Status RunLog::write(const Evaluation &evaluation, bool best, double seconds) {
   if (descriptor < 0)
     return {};
   auto number = [](double value) { return value - value == 0 ? base::formatNumber(value) : std::string("null"); };
-  std::string line = concat("{\"step\":", evaluation.step, ",\"train_loss\":", number(evaluation.trainLoss),
-                            ",\"validation_loss\":",
-                            evaluation.validationLoss ? number(*evaluation.validationLoss) : "null",
-                            ",\"best\":", best ? "true" : "false",
-                            ",\"seconds\":", base::formatFixed(seconds, 3), "}\n");
+  std::string line =
+      concat("{\"step\":", evaluation.step, ",\"train_loss\":", number(evaluation.trainLoss),
+             ",\"validation_loss\":", evaluation.validationLoss ? number(*evaluation.validationLoss) : "null",
+             ",\"best\":", best ? "true" : "false", ",\"seconds\":", base::formatFixed(seconds, 3), "}\n");
   return base::writeAll(descriptor, line, path);
 }
 

@@ -12,9 +12,7 @@ using base::concat;
 using base::Status;
 using base::StatusOr;
 
-std::span<const int64_t> shapeOf(const MekikTensor &tensor) {
-  return {tensor.shape, static_cast<size_t>(tensor.rank)};
-}
+std::span<const int64_t> shapeOf(const MekikTensor &tensor) { return {tensor.shape, static_cast<size_t>(tensor.rank)}; }
 
 std::string checkpointName(const MekikTensor &tensor) {
   return tensor.role == MEKIK_OPTIMIZER_STATE ? concat("optimizer.", tensor.name) : std::string(tensor.name);
@@ -111,8 +109,8 @@ std::string configurationDifference(std::string_view theirs, std::string_view ou
 
 } // namespace
 
-StatusOr<Snapshot> takeSnapshot(const model::Model &model, const tokenizer::Tokenizer *tokenizer,
-                                const RunState &state, bool withOptimizer) {
+StatusOr<Snapshot> takeSnapshot(const model::Model &model, const tokenizer::Tokenizer *tokenizer, const RunState &state,
+                                bool withOptimizer) {
   const MekikModel &descriptor = model.descriptor();
   Snapshot snapshot;
   checkpoint::CheckpointInfo &info = snapshot.info;
@@ -153,7 +151,9 @@ StatusOr<Snapshot> takeSnapshot(const model::Model &model, const tokenizer::Toke
   for (const MekikTensor *tensor : saved) {
     const auto *data = static_cast<const uint8_t *>(model.data(*tensor));
     std::span<const int64_t> shape = shapeOf(*tensor);
-    snapshot.tensors.push_back({checkpointName(*tensor), dataTypeOf(tensor->type), {shape.begin(), shape.end()},
+    snapshot.tensors.push_back({checkpointName(*tensor),
+                                dataTypeOf(tensor->type),
+                                {shape.begin(), shape.end()},
                                 {snapshot.bytes.data() + snapshot.bytes.size(), tensor->bytes}});
     snapshot.bytes.insert(snapshot.bytes.end(), data, data + tensor->bytes);
   }
@@ -174,8 +174,8 @@ Status checkOrigin(const checkpoint::Checkpoint &checkpoint, const model::Model 
         concat(path, ": made by model '", info.modelName, "', this program is model '", ours.name, "'"));
   if (tokenizer) {
     if (info.tokenizer.empty())
-      return base::failedPreconditionError(concat(path, ": holds no tokenizer, this program has ",
-                                                  tokenizer->describe()));
+      return base::failedPreconditionError(
+          concat(path, ": holds no tokenizer, this program has ", tokenizer->describe()));
     MEKIK_ASSIGN_OR_RETURN(std::unique_ptr<tokenizer::Tokenizer> theirs,
                            tokenizer::tokenizerFromJson(info.tokenizer, path));
     MEKIK_RETURN_IF_ERROR(tokenizer::checkSameTokenizer(*tokenizer, "this program", *theirs, path));

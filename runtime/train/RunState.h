@@ -58,8 +58,8 @@ base::StatusOr<Snapshot> takeSnapshot(const model::Model &model, const tokenizer
 /// Replaces `path` as a whole. Errors: those of saveCheckpoint.
 base::Status writeSnapshot(const std::string &path, const Snapshot &snapshot);
 
-/// OK if the checkpoint was made by this very model (name, configuration, source) and tokenizer. FailedPrecondition with
-/// both values otherwise.
+/// OK if the checkpoint was made by this very model (name, configuration, source) and tokenizer. FailedPrecondition
+/// with both values otherwise.
 base::Status checkOrigin(const checkpoint::Checkpoint &checkpoint, const model::Model &model,
                          const tokenizer::Tokenizer *tokenizer);
 

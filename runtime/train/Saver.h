@@ -1,5 +1,5 @@
-// Saving beside training: a checkpoint is copied at once and written by a thread of its own, because syncing a file takes
-// as long as many steps of a small model. Checkpoints are written one after the other, in the order given.
+// Saving beside training: a checkpoint is copied at once and written by a thread of its own, because syncing a file
+// takes as long as many steps of a small model. Checkpoints are written one after the other, in the order given.
 #ifndef MEKIK_RUNTIME_TRAIN_SAVER_H
 #define MEKIK_RUNTIME_TRAIN_SAVER_H
 

@@ -32,10 +32,10 @@ public:
       if (!isFed(tensor))
         continue;
       if (tensor.rank == 0 || tensor.shape[0] != batchSize(function))
-        return base::failedPreconditionError(
-            concat("function ", function.name, " of model ", model.descriptor().name, " takes ", tensor.name, ": ",
-                   model::describeTensor(tensor), "; the first axis of every input must be the batch of ",
-                   batchSize(function)));
+        return base::failedPreconditionError(concat("function ", function.name, " of model ", model.descriptor().name,
+                                                    " takes ", tensor.name, ": ", model::describeTensor(tensor),
+                                                    "; the first axis of every input must be the batch of ",
+                                                    batchSize(function)));
       MEKIK_RETURN_IF_ERROR(data.check({.name = tensor.name,
                                         .type = dataTypeOf(tensor.type),
                                         .exampleShape = {tensor.shape + 1, static_cast<size_t>(tensor.rank - 1)},
@@ -51,14 +51,12 @@ public:
 
   void writeTraining(model::Model &model, const MekikFunction &function, uint64_t seed, int64_t step) const override {
     for (int64_t row = 0; row < batchSize(function); ++row)
-      writeRow(model, function, row,
-               data.exampleAt(seed, static_cast<uint64_t>(step), static_cast<uint64_t>(row)));
+      writeRow(model, function, row, data.exampleAt(seed, static_cast<uint64_t>(step), static_cast<uint64_t>(row)));
   }
 
   void writeEvaluation(model::Model &model, const MekikFunction &function, Split split, int64_t first) const override {
     for (int64_t row = 0; row < batchSize(function); ++row)
-      writeRow(model, function, row,
-               split == Split::Train ? first + row : data.validationExample(first + row));
+      writeRow(model, function, row, split == Split::Train ? first + row : data.validationExample(first + row));
   }
 
 private:
@@ -68,8 +66,8 @@ private:
       if (!isFed(tensor))
         continue;
       std::span<const uint8_t> bytes = data.example(tensor.name, index);
-      memcpy(static_cast<unsigned char *>(model.data(tensor)) + static_cast<uint64_t>(row) * bytes.size(),
-             bytes.data(), bytes.size());
+      memcpy(static_cast<unsigned char *>(model.data(tensor)) + static_cast<uint64_t>(row) * bytes.size(), bytes.data(),
+             bytes.size());
     }
   }
 

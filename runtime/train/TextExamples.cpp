@@ -18,8 +18,8 @@ public:
   const std::string &dataHash() const override { return hash; }
 
   std::string describe() const override {
-    return concat(base::formatCount(data.train().size()), " training and ",
-                  base::formatCount(data.validation().size()), " validation symbols");
+    return concat(base::formatCount(data.train().size()), " training and ", base::formatCount(data.validation().size()),
+                  " validation symbols");
   }
 
   Status check(const model::Model &model, const MekikFunction &function) const override {
@@ -36,9 +36,9 @@ public:
                  model::describeTensor(*target), "; give the data as tensors in a .safetensors file"));
     for (const MekikTensor *tensor : {input, target})
       if (tensor->classes > 0 && tensor->classes < tokenizer.size())
-        return base::failedPreconditionError(
-            concat("model ", model.descriptor().name, " takes ids below ", tensor->classes, " as ", tensor->name,
-                   ", the tokenizer has ", tokenizer.size(), " symbols (", tokenizer.describe(), ")"));
+        return base::failedPreconditionError(concat("model ", model.descriptor().name, " takes ids below ",
+                                                    tensor->classes, " as ", tensor->name, ", the tokenizer has ",
+                                                    tokenizer.size(), " symbols (", tokenizer.describe(), ")"));
     return data.checkContext(input->shape[1]);
   }
 
@@ -60,9 +60,7 @@ public:
   }
 
 private:
-  std::span<const int32_t> part(Split split) const {
-    return split == Split::Train ? data.train() : data.validation();
-  }
+  std::span<const int32_t> part(Split split) const { return split == Split::Train ? data.train() : data.validation(); }
 
   static int64_t context(const model::Model &model, const MekikFunction &function) {
     return (*model.tensor(function, MEKIK_INPUT))->shape[1];

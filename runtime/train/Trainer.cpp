@@ -28,8 +28,7 @@ void writeScalars(model::Model &model, const MekikFunction &function, int64_t st
 
 class Run {
 public:
-  Run(model::Model &model, const Examples &examples, const tokenizer::Tokenizer *tokenizer,
-      const TrainOptions &options)
+  Run(model::Model &model, const Examples &examples, const tokenizer::Tokenizer *tokenizer, const TrainOptions &options)
       : model(model), examples(examples), tokenizer(tokenizer), options(options), folder(options.folder),
         progress(options.progress) {}
 
@@ -171,9 +170,9 @@ StatusOr<Evaluation> Run::evaluateBoth() {
   MEKIK_ASSIGN_OR_RETURN(std::optional<double> trainLoss, evaluate(model, examples, Split::Train));
   MEKIK_ASSIGN_OR_RETURN(result.validationLoss, evaluate(model, examples, Split::Validation));
   result.trainLoss = trainLoss.value_or(0);
-  std::string_view bad = !isFinite(result.trainLoss)                                         ? "training"
+  std::string_view bad = !isFinite(result.trainLoss)                                  ? "training"
                          : result.validationLoss && !isFinite(*result.validationLoss) ? "validation"
-                                                                                             : "";
+                                                                                      : "";
   if (!bad.empty()) {
     progress.evaluation(result, "not finite");
     MEKIK_RETURN_IF_ERROR(log.write(result, false, secondsNow() - started));
@@ -301,8 +300,8 @@ StatusOr<checkpoint::Checkpoint> loadForResume(const std::string &folder, const 
   std::string path = lastPath(folder);
   auto checkpoint = checkpoint::loadCheckpoint(path);
   if (checkpoint.status().code() == base::StatusCode::NotFound)
-    return base::notFoundError(
-        concat("--resume: ", path, " does not exist; leave out --resume to begin a new run, or name its folder with --out"));
+    return base::notFoundError(concat(
+        "--resume: ", path, " does not exist; leave out --resume to begin a new run, or name its folder with --out"));
   MEKIK_RETURN_IF_ERROR(checkpoint.status());
   MEKIK_RETURN_IF_ERROR(checkOrigin(*checkpoint, model, tokenizer));
   return checkpoint;

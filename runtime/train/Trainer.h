@@ -8,7 +8,8 @@
 // A run whose last step is not in the rhythm is evaluated once more at its end. If that is the best yet, it becomes
 // best.safetensors and the best of the rhythm is kept as best.scheduled.safetensors; resuming puts it back, because a
 // run that had not stopped there would not have evaluated there.
-// Beginning a new run moves the checkpoints of an earlier one to best.previous.safetensors and last.previous.safetensors.
+// Beginning a new run moves the checkpoints of an earlier one to best.previous.safetensors and
+// last.previous.safetensors.
 #ifndef MEKIK_RUNTIME_TRAIN_TRAINER_H
 #define MEKIK_RUNTIME_TRAIN_TRAINER_H
 
@@ -55,12 +56,12 @@ std::string lastPath(const std::string &folder);
 /// are fewer examples than that batch.
 base::StatusOr<std::optional<double>> evaluate(model::Model &model, const Examples &examples, Split split);
 
-/// Trains `model` from its own `init`, or on from last.safetensors of the folder. `tokenizer` may be null for models that
-/// are not about text. For a resume, `options.seed` and `options.settings` must be those of the checkpoint (see
+/// Trains `model` from its own `init`, or on from last.safetensors of the folder. `tokenizer` may be null for models
+/// that are not about text. For a resume, `options.seed` and `options.settings` must be those of the checkpoint (see
 /// loadForResume). Everything that can be refused is refused before the first step. Errors: an unusable folder, log or
 /// model; OutOfRange naming the step at which a loss or parameter stopped being finite, with the last good state kept.
-base::StatusOr<TrainResult> train(model::Model &model, const Examples &examples,
-                                  const tokenizer::Tokenizer *tokenizer, const TrainOptions &options);
+base::StatusOr<TrainResult> train(model::Model &model, const Examples &examples, const tokenizer::Tokenizer *tokenizer,
+                                  const TrainOptions &options);
 
 /// The checkpoint that a resume starts from, checked to belong to this model and tokenizer.
 base::StatusOr<checkpoint::Checkpoint> loadForResume(const std::string &folder, const model::Model &model,

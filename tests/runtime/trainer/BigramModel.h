@@ -1,6 +1,6 @@
 // A compiled model written by hand, so that the runtime is tested without a compiler: a table of logits
-// [V, V] (the next symbol given this one), trained by momentum with a little random dropping of updates. It has all that
-// a resume could get wrong: optimizer state, use of step and seed, several tiles.
+// [V, V] (the next symbol given this one), trained by momentum with a little random dropping of updates. It has all
+// that a resume could get wrong: optimizer state, use of step and seed, several tiles.
 //
 // The learning rate is 0.5 until `ExplodeAt` steps have been taken and infinite from there on.
 #ifndef MEKIK_TESTS_RUNTIME_TRAINER_BIGRAMMODEL_H
@@ -138,30 +138,39 @@ template <int V, int B, int T, int64_t ExplodeAt = -1> struct BigramModel {
   static constexpr MekikTensor lossTensors[] = {ids("tokens", MEKIK_INPUT, 1, tokensAt),
                                                 ids("next", MEKIK_TARGET, 1, nextAt),
                                                 scalar("loss", MEKIK_LOSS, MEKIK_F32, 4, lossAt)};
-  static constexpr MekikTensor stepTensors[] = {ids("tokens", MEKIK_INPUT, B, tokensAt),
-                                                ids("next", MEKIK_TARGET, B, nextAt),
-                                                scalar("step", MEKIK_STEP, MEKIK_I64, 8, stepAt),
-                                                scalar("seed", MEKIK_SEED, MEKIK_I64, 8, seedAt),
-                                                scalar("loss", MEKIK_LOSS, MEKIK_F32, 4, lossAt)};
+  static constexpr MekikTensor stepTensors[] = {
+      ids("tokens", MEKIK_INPUT, B, tokensAt), ids("next", MEKIK_TARGET, B, nextAt),
+      scalar("step", MEKIK_STEP, MEKIK_I64, 8, stepAt), scalar("seed", MEKIK_SEED, MEKIK_I64, 8, seedAt),
+      scalar("loss", MEKIK_LOSS, MEKIK_F32, 4, lossAt)};
 
   template <size_t N, size_t M>
   static constexpr MekikFunction function(const char *name, const MekikTensor (&tensors)[N],
                                           const MekikDispatch (&dispatches)[M]) {
     return {name, tensors, dispatches, N, M, workBytes, pad(V * 4)};
   }
-  static constexpr MekikFunction functions[] = {function("init", initTensors, initDispatches),
-                                                function("forward", forwardTensors, forwardDispatches),
-                                                function("loss", lossTensors, lossDispatches),
-                                                function("train_step", stepTensors, stepDispatches)};
+  static constexpr MekikFunction functions[] = {
+      function("init", initTensors, initDispatches), function("forward", forwardTensors, forwardDispatches),
+      function("loss", lossTensors, lossDispatches), function("train_step", stepTensors, stepDispatches)};
   static constexpr MekikTensor tensors[] = {
       {"table", MEKIK_PARAMETER, MEKIK_F32, MEKIK_PARAMETERS, 2, {V, V}, 0, V * V * 4, 0},
       {"table", MEKIK_OPTIMIZER_STATE, MEKIK_F32, MEKIK_STATE, 2, {V, V}, 0, V * V * 4, 0}};
 
-  static constexpr MekikModel model = {
-      MEKIK_ABI_MAGIC, MEKIK_ABI_VERSION, sizeof(MekikModel), "bigram",
-      "00000000000000000000000000000000000000000000000000000000b16ea300", "0.1.0", "hand-written",
-      "{\"vocab\":5,\"batch\":4,\"context\":6,\"steps\":40}", tensors, functions, std::size(tensors),
-      std::size(functions), tableBytes, tableBytes, workBytes, pad(V * 4)};
+  static constexpr MekikModel model = {MEKIK_ABI_MAGIC,
+                                       MEKIK_ABI_VERSION,
+                                       sizeof(MekikModel),
+                                       "bigram",
+                                       "00000000000000000000000000000000000000000000000000000000b16ea300",
+                                       "0.1.0",
+                                       "hand-written",
+                                       "{\"vocab\":5,\"batch\":4,\"context\":6,\"steps\":40}",
+                                       tensors,
+                                       functions,
+                                       std::size(tensors),
+                                       std::size(functions),
+                                       tableBytes,
+                                       tableBytes,
+                                       workBytes,
+                                       pad(V * 4)};
 };
 
 } // namespace mekik::test

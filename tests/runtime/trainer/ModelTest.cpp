@@ -42,14 +42,30 @@ TEST(Model, RefusesTensorsOutsideTheirArena) {
     Copy copy;
     MekikTensor &tensor = copy.tensors[0];
     switch (damage) {
-    case 0: tensor.offset = 64; break;
-    case 1: tensor.offset = 1; break;
-    case 2: tensor.bytes = 96; break;
-    case 3: tensor.shape[0] = -1; break;
-    case 4: tensor.shape[0] = int64_t{1} << 62; break;
-    case 5: tensor.rank = 9; break;
-    case 6: tensor.type = 17; break;
-    case 7: tensor.arena = MEKIK_STATE; break;
+    case 0:
+      tensor.offset = 64;
+      break;
+    case 1:
+      tensor.offset = 1;
+      break;
+    case 2:
+      tensor.bytes = 96;
+      break;
+    case 3:
+      tensor.shape[0] = -1;
+      break;
+    case 4:
+      tensor.shape[0] = int64_t{1} << 62;
+      break;
+    case 5:
+      tensor.rank = 9;
+      break;
+    case 6:
+      tensor.type = 17;
+      break;
+    case 7:
+      tensor.arena = MEKIK_STATE;
+      break;
     }
     EXPECT_NE(copy.problem(), "") << damage;
     EXPECT_NE(copy.problem().find("table"), std::string::npos) << copy.problem();

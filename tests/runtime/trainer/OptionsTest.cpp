@@ -4,8 +4,11 @@
 namespace mekik::app {
 namespace {
 
-constexpr OptionSpec specs[] = {{"--steps", "N", "steps"}, {"--seed", "N", "seed"}, {"--top-p", "P", "share"},
-                                {"--resume", "", "go on"}, {"--data", "FILE", "data"}};
+constexpr OptionSpec specs[] = {{"--steps", "N", "steps"},
+                                {"--seed", "N", "seed"},
+                                {"--top-p", "P", "share"},
+                                {"--resume", "", "go on"},
+                                {"--data", "FILE", "data"}};
 
 base::StatusOr<Options> parse(std::vector<std::string> words) {
   static std::vector<std::string> kept;

@@ -1,6 +1,6 @@
 // The trainer as a process: exit statuses, refusals before the first step, kills and full disks.
-#include "tests/runtime/trainer/RunFixture.h"
 #include "runtime/base/Json.h"
+#include "tests/runtime/trainer/RunFixture.h"
 #include <csignal>
 #include <fcntl.h>
 #include <sys/resource.h>
@@ -104,13 +104,26 @@ TEST_F(Program, TheEnvironmentChangesNothing) {
 }
 
 TEST_F(Program, WrongUsageIsTwoWithOneMessage) {
-  for (const std::vector<std::string> &arguments : std::vector<std::vector<std::string>>{
-           {}, {"trian"}, {"train"}, {"train", "--data"}, {"train", "--dta", "x"}, {"train", "--data", "data.txt", "--steps", "0"},
-           {"train", "--data", "data.txt", "--seed", "-1"}, {"train", "--data", "data.txt", "--threads", "0"},
-           {"train", "--data", "data.txt", "--out", ""}, {"train", "--data", "data.txt", "--validation", "1"},
-           {"sample", "--temperature", "-1"}, {"sample", "--temperature", "nan"}, {"sample", "--temperature", "inf"},
-           {"sample", "--top-k", "-5"}, {"sample", "--top-k", "9223372036854775808"}, {"sample", "--top-p", "nan"},
-           {"sample", "--greedy", "--temperature", "0.5"}, {"eval"}, {"info", "x"}}) {
+  for (const std::vector<std::string> &arguments :
+       std::vector<std::vector<std::string>>{{},
+                                             {"trian"},
+                                             {"train"},
+                                             {"train", "--data"},
+                                             {"train", "--dta", "x"},
+                                             {"train", "--data", "data.txt", "--steps", "0"},
+                                             {"train", "--data", "data.txt", "--seed", "-1"},
+                                             {"train", "--data", "data.txt", "--threads", "0"},
+                                             {"train", "--data", "data.txt", "--out", ""},
+                                             {"train", "--data", "data.txt", "--validation", "1"},
+                                             {"sample", "--temperature", "-1"},
+                                             {"sample", "--temperature", "nan"},
+                                             {"sample", "--temperature", "inf"},
+                                             {"sample", "--top-k", "-5"},
+                                             {"sample", "--top-k", "9223372036854775808"},
+                                             {"sample", "--top-p", "nan"},
+                                             {"sample", "--greedy", "--temperature", "0.5"},
+                                             {"eval"},
+                                             {"info", "x"}}) {
     Outcome outcome = call(arguments);
     EXPECT_EQ(outcome.status, 2) << outcome.err;
     EXPECT_EQ(outcome.out, "");
@@ -135,7 +148,8 @@ TEST_F(Program, UnusableDataIsRefusedAndNothingIsWritten) {
   write("latin.txt", "abc\nab\x92\n");
   write("other.txt", "abc\nabx\n");
   write("short.txt", "abc\n");
-  for (const char *data : {"missing.txt", ".", "/dev/null", "empty.txt", "blank.txt", "latin.txt", "other.txt", "short.txt"}) {
+  for (const char *data :
+       {"missing.txt", ".", "/dev/null", "empty.txt", "blank.txt", "latin.txt", "other.txt", "short.txt"}) {
     Outcome outcome = call({"train", "--data", data});
     EXPECT_EQ(outcome.status, 1) << data << outcome.err;
     EXPECT_NE(outcome.err.find(data), std::string::npos) << outcome.err;
@@ -148,7 +162,8 @@ TEST_F(Program, OddFoldersWorkAndUnusableOnesAreRefusedBeforeTheFirstStep) {
   write("file", "");
   std::filesystem::create_directory(path("taken"));
   std::filesystem::create_directory(path("taken/last.safetensors"));
-  for (const std::string &out : {std::string("a b"), std::string("ağaç 🙂"), std::string("deep/er/"), std::string("x/")}) {
+  for (const std::string &out :
+       {std::string("a b"), std::string("ağaç 🙂"), std::string("deep/er/"), std::string("x/")}) {
     Outcome outcome = call({"train", "--data", "data.txt", "--steps", "2", "--out", out});
     EXPECT_EQ(outcome.status, 0) << outcome.err;
     EXPECT_TRUE(exists(out + "/last.safetensors"));
@@ -174,7 +189,8 @@ TEST_F(Program, ResumeNamesTheSettingThatDiffers) {
                                  std::tuple("--patience", "0", "2"), std::tuple("--validation", "0.1", "0.2")}) {
     Outcome outcome = call({"train", "--data", "data.txt", "--resume", option, is});
     EXPECT_EQ(outcome.status, 1);
-    EXPECT_NE(outcome.err.find(std::string(option) + " was " + was + " and is " + is), std::string::npos) << outcome.err;
+    EXPECT_NE(outcome.err.find(std::string(option) + " was " + was + " and is " + is), std::string::npos)
+        << outcome.err;
   }
   EXPECT_EQ(read("run/last.safetensors"), before);
   EXPECT_EQ(call({"train", "--data", "data.txt", "--resume", "--out", "nowhere"}).status, 1);
@@ -182,7 +198,8 @@ TEST_F(Program, ResumeNamesTheSettingThatDiffers) {
 }
 
 TEST_F(Program, AKillAtAnyMomentLeavesACompleteCheckpoint) {
-  std::vector<std::string> arguments = {"train", "--data", "data.txt", "--steps", "1000000", "--save-every", "1", "--threads", "1"};
+  std::vector<std::string> arguments = {"train",        "--data", "data.txt",  "--steps", "1000000",
+                                        "--save-every", "1",      "--threads", "1"};
   ASSERT_EQ(call({"train", "--data", "data.txt", "--steps", "1"}).status, 0);
   uint32_t random = 1;
   int64_t lastStep = 0;
@@ -210,7 +227,8 @@ TEST_F(Program, AKillAtAnyMomentLeavesACompleteCheckpoint) {
 }
 
 TEST_F(Program, ASignalSavesAndAResumeEndsLikeARunThatWasNotInterrupted) {
-  std::vector<std::string> arguments = {"train", "--data", "data.txt", "--steps", "100000000", "--log", "run.log", "--threads", "1"};
+  std::vector<std::string> arguments = {"train", "--data",  "data.txt",  "--steps", "100000000",
+                                        "--log", "run.log", "--threads", "1"};
   pid_t child = start(arguments);
   for (int i = 0; i < 2000 && !exists("run/last.safetensors"); ++i)
     usleep(1000);

@@ -11,8 +11,9 @@
 
 namespace mekik::test {
 
-inline constexpr const char *proverbs = "abcab\ncabş\nbcabc\nabş\nşabc\ncab\nbca\nabca\ncabca\nabc\nbcab\nşab\nabcabcabş\n"
-                                        "cabcab\nabşabş\nbca\ncabş\nabc\nabcab\ncabcabcab\n";
+inline constexpr const char *proverbs =
+    "abcab\ncabş\nbcabc\nabş\nşabc\ncab\nbca\nabca\ncabca\nabc\nbcab\nşab\nabcabcabş\n"
+    "cabcab\nabşabş\nbca\ncabş\nabc\nabcab\ncabcabcab\n";
 inline constexpr const char *proverbsTokenizer = "{\"kind\":\"characters\",\"end\":\".\",\"characters\":\"abcş\"}";
 
 class RunFixture : public ::testing::Test {
@@ -43,9 +44,8 @@ protected:
 
   std::unique_ptr<train::Examples> examples(int64_t limit = 512, int64_t validation = 100000) const {
     data::Text text = data::Text::load(path("data.txt")).value();
-    return train::makeTextExamples(
-        data::TextData::create(text, *tokenizer, {data::Layout::Lines, validation}).value(), text.hash(), *tokenizer,
-        limit);
+    return train::makeTextExamples(data::TextData::create(text, *tokenizer, {data::Layout::Lines, validation}).value(),
+                                   text.hash(), *tokenizer, limit);
   }
 
   train::TrainOptions options(const std::string &out, int64_t steps) const {

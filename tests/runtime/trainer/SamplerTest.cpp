@@ -78,7 +78,8 @@ TEST(Sampler, RefusesWhatTheOracleRefuses) {
     if (const base::Json *value = entry.find("top_k"))
       options.topK = *value->integer();
     if (const base::Json *value = entry.find("logits"))
-      current = value->text() == "all -inf" ? std::vector<double>(3, -infinity) : std::vector<double>{1, std::nan(""), 0};
+      current =
+          value->text() == "all -inf" ? std::vector<double>(3, -infinity) : std::vector<double>{1, std::nan(""), 0};
     EXPECT_FALSE(probabilities(current, options).ok()) << refused;
     ++refused;
   }
@@ -103,8 +104,8 @@ TEST(Sampler, TopPOfZeroKeepsTheLargestLogit) {
 TEST(Sampler, DrawsDependOnSeedSampleAndPositionAlone) {
   std::vector<double> logits(1000, 0.0);
   std::set<int32_t> seen;
-  for (uint64_t seed : {uint64_t{0}, uint64_t{1}, uint64_t{1} << 32, (uint64_t{1} << 32) + 1, uint64_t{1} << 63,
-                        ~uint64_t{0}})
+  for (uint64_t seed :
+       {uint64_t{0}, uint64_t{1}, uint64_t{1} << 32, (uint64_t{1} << 32) + 1, uint64_t{1} << 63, ~uint64_t{0}})
     EXPECT_TRUE(seen.insert(*nextId(logits, {}, seed, 0, 0)).second) << seed;
   EXPECT_NE(*nextId(logits, {}, 1, 0, 0), *nextId(logits, {}, 1, 1, 0));
   EXPECT_NE(*nextId(logits, {}, 1, 0, 0), *nextId(logits, {}, 1, 0, 1));

@@ -28,8 +28,8 @@ TEST_F(Trainer, LearnsAndKeepsTheBestEvaluation) {
 TEST_F(Trainer, SplitAnyhowARunLeavesTheSameBytes) {
   ASSERT_TRUE(run(options("straight", 20)).ok());
   std::string expected = traces("straight");
-  for (const std::vector<int64_t> &parts : std::vector<std::vector<int64_t>>{
-           {7}, {1}, {19}, {5}, {15, 16}, {2, 4, 6, 8, 10, 12, 14, 16, 18}}) {
+  for (const std::vector<int64_t> &parts :
+       std::vector<std::vector<int64_t>>{{7}, {1}, {19}, {5}, {15, 16}, {2, 4, 6, 8, 10, 12, 14, 16, 18}}) {
     std::filesystem::remove_all(path("split"));
     auto current = options("split", 0);
     current.resume = false;
@@ -75,8 +75,8 @@ TEST_F(Trainer, ThreadsAndGarbageInTheArenaChangeNothing) {
 
 TEST_F(Trainer, EverySeedIsItsOwnRun) {
   std::vector<std::string> seen;
-  for (uint64_t seed : {uint64_t{0}, uint64_t{1}, uint64_t{1} << 32, (uint64_t{1} << 32) + 1, uint64_t{1} << 63,
-                        ~uint64_t{0}}) {
+  for (uint64_t seed :
+       {uint64_t{0}, uint64_t{1}, uint64_t{1} << 32, (uint64_t{1} << 32) + 1, uint64_t{1} << 63, ~uint64_t{0}}) {
     auto current = options("a", 2);
     current.seed = seed;
     ASSERT_TRUE(run(current).ok());
