@@ -18,6 +18,8 @@ void registerPasses() {
   registerFormKernels();
   registerDeduplicateKernels();
   registerPlanMemory();
+  registerEmitLoops();
+  registerLowerToLlvm();
 }
 
 } // namespace mekik::driver

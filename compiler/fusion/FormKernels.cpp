@@ -116,7 +116,7 @@ public:
     }
     for (Operation *op : llvm::reverse(old))
       op->erase();
-    for (Operation &op : llvm::make_early_inc_range(llvm::reverse(block.without_terminator())))
+    for (Operation &op : llvm::make_early_inc_range(block.without_terminator()))
       if (isFree(&op) && op.use_empty())
         op.erase();
   }

@@ -33,13 +33,13 @@ struct RowsKernel {
         widen(shapeOf(op.getOperand(0)));
         continue;
       }
-      auto accesses = fusion::accessesOf(cast<graph::ElementOpInterface>(op));
-      uniform &= !accesses.usesPosition;
+      auto element = cast<graph::ElementOpInterface>(op);
+      uniform &= !fusion::accessesOf(element).usesPosition;
       if (fusion::isFree(&op))
         continue;
       widen(shapeOf(op.getResult(0)));
-      for (auto [operand, access] : llvm::zip(op.getOperands(), accesses.operands))
-        uniform &= access == fusion::Access::Same || shapeOf(operand).empty();
+      uniform &= element.readsInPlace() ||
+                 llvm::all_of(op.getOperands(), [](Value operand) { return shapeOf(operand).empty(); });
     }
     outputs = llvm::to_vector(body.getTerminator()->getOperands());
     for (Value output : outputs)

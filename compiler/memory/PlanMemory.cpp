@@ -298,8 +298,9 @@ private:
       return;
     Storage::Place place = *buffer(value).fixed;
     auto classes = attributes.getAs<IntegerAttr>(graph::kClasses);
+    auto name = attributes.getAs<StringAttr>(graph::kName);
     tensors.push_back(builder.getDictionaryAttr(
-        {builder.getNamedAttr("name", attributes.get(graph::kName)), builder.getNamedAttr("role", role),
+        {builder.getNamedAttr("name", name ? name : role), builder.getNamedAttr("role", role),
          builder.getNamedAttr("type", TypeAttr::get(value.getType())),
          builder.getNamedAttr("arena", builder.getI64IntegerAttr(place.arena)),
          builder.getNamedAttr("offset", builder.getI64IntegerAttr(place.offset)),
@@ -316,6 +317,24 @@ private:
   SmallVector<Copy> pendingCopies;
 };
 
+/// Every argument and result needs a role, and what is stored a name.
+LogicalResult checkRoles(func::FuncOp function) {
+  auto check = [&](DictionaryAttr attributes, StringRef what, int64_t number) -> LogicalResult {
+    auto role = attributes ? attributes.getAs<StringAttr>(graph::kRole) : StringAttr();
+    if (!role || (Storage::arenaOf(role) && !attributes.getAs<StringAttr>(graph::kName)))
+      return function.emitError() << what << " " << number << " expects " << graph::kRole << ", and with role parameter or state "
+                                  << graph::kName << "; found " << attributes;
+    return success();
+  };
+  for (unsigned number = 0; number < function.getNumArguments(); ++number)
+    if (failed(check(function.getArgAttrDict(number), "argument", number)))
+      return failure();
+  for (unsigned number = 0; number < function.getNumResults(); ++number)
+    if (failed(check(function.getResultAttrDict(number), "result", number)))
+      return failure();
+  return success();
+}
+
 struct PlanMemory : mekik::impl::PlanMemoryBase<PlanMemory> {
   void runOnOperation() override {
     OpBuilder builder(&getContext());
@@ -325,6 +344,9 @@ struct PlanMemory : mekik::impl::PlanMemoryBase<PlanMemory> {
     auto functions = llvm::to_vector(llvm::make_filter_range(getOperation().getOps<func::FuncOp>(), [](func::FuncOp function) {
       return !function->hasAttr(graph::kKernel);
     }));
+    for (func::FuncOp function : functions)
+      if (failed(checkRoles(function)))
+        return signalPassFailure();
     for (func::FuncOp function : functions)
       for (BlockArgument argument : function.getArguments()) {
         auto role = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), graph::kRole);

@@ -1,0 +1,245 @@
+// Two machines run the same program: one interprets the functions as autodiff left them, the other runs compiled kernels.
+// Every function is compared right after it ran, so that the first difference is the one reported.
+#include "tests/fuzz/CompareBits.h"
+#include "absl/status/statusor.h"
+#include "absl/strings/str_cat.h"
+#include "compiler/driver/Passes.h"
+#include "compiler/driver/Pipeline.h"
+#include "compiler/emit/LoadedModel.h"
+#include "compiler/emit/Object.h"
+#include "compiler/graph/Graph.h"
+#include "compiler/graph/ModelConventions.h"
+#include "compiler/lowering/Target.h"
+#include "compiler/reference/Evaluator.h"
+#include "mlir/Dialect/Func/IR/FuncOps.h"
+#include "mlir/Pass/PassManager.h"
+#include "runtime/model/Model.h"
+#include <cmath>
+#include <map>
+
+using namespace mlir;
+using namespace mekik;
+using namespace mekik::fuzz;
+using reference::Tensor;
+
+namespace {
+
+using Name = std::pair<std::string, std::string>; // role, name
+
+std::string attributeOf(DictionaryAttr attributes, StringRef key) {
+  auto value = attributes ? attributes.getAs<StringAttr>(key) : StringAttr();
+  return value ? value.str() : std::string();
+}
+
+/// Inputs from a seed: numbers in (-2, 2), ids below their number of classes.
+void fillInput(Tensor &tensor, int64_t classes, uint64_t seed) {
+  for (int64_t i = 0; i < tensor.size(); ++i) {
+    uint64_t bits = (seed + i + 1) * 0x9E3779B97F4A7C15u;
+    bits ^= bits >> 29;
+    bits *= 0xBF58476D1CE4E5B9u;
+    bits ^= bits >> 32;
+    if (tensor.type() == numerics::ElementType::I32)
+      tensor.as<int32_t>()[i] = bits % std::max<int64_t>(classes, 1);
+    else
+      tensor.setDouble(i, (static_cast<double>(bits % 4096) - 2048) / 1024);
+  }
+}
+
+/// The interpreted side: all tensors by role and name, persistent ones carried from call to call.
+class Interpreted {
+public:
+  explicit Interpreted(ModuleOp module) : module(module) {}
+
+  absl::Status call(StringRef name, int64_t step, uint64_t seed) {
+    auto function = module.lookupSymbol<func::FuncOp>(name);
+    std::vector<Tensor> arguments;
+    for (BlockArgument argument : function.getArguments()) {
+      DictionaryAttr attributes = function.getArgAttrDict(argument.getArgNumber());
+      Name key{attributeOf(attributes, graph::kRole), attributeOf(attributes, graph::kName)};
+      auto [entry, isNew] = tensors.try_emplace(key, reference::zeros(cast<RankedTensorType>(argument.getType())));
+      Tensor &tensor = entry->second;
+      if (key.first == "step")
+        *tensor.as<int64_t>() = step;
+      else if (key.first == "seed")
+        *tensor.as<int64_t>() = static_cast<int64_t>(seed);
+      else if (key.first == "input" || key.first == "target")
+        fillInput(tensor, classesOf(attributes), seed);
+      arguments.push_back(tensor);
+    }
+    absl::StatusOr<std::vector<Tensor>> results = reference::evaluate(function, arguments);
+    if (!results.ok())
+      return results.status();
+    for (auto [number, result] : llvm::enumerate(*results)) {
+      DictionaryAttr attributes = function.getResultAttrDict(number);
+      tensors[{attributeOf(attributes, graph::kRole), attributeOf(attributes, graph::kName)}] = result;
+    }
+    return absl::OkStatus();
+  }
+
+  static int64_t classesOf(DictionaryAttr attributes) {
+    auto classes = attributes.getAs<IntegerAttr>(graph::kClasses);
+    return classes ? classes.getInt() : 0;
+  }
+
+  const Tensor *find(const Name &name) const {
+    auto found = tensors.find(name);
+    return found == tensors.end() ? nullptr : &found->second;
+  }
+
+private:
+  ModuleOp module;
+  std::map<Name, Tensor> tensors;
+};
+
+const char *roleName(int32_t role) {
+  switch (role) {
+  case MEKIK_PARAMETER: return "parameter";
+  case MEKIK_OPTIMIZER_STATE: return "state";
+  case MEKIK_INPUT: return "input";
+  case MEKIK_TARGET: return "target";
+  case MEKIK_STEP: return "step";
+  case MEKIK_SEED: return "seed";
+  case MEKIK_OUTPUT: return "output";
+  case MEKIK_PROBE: return "probe";
+  case MEKIK_LOSS: return "loss";
+  case MEKIK_GRADIENT: return "gradient";
+  default: return "rate";
+  }
+}
+
+bool isArgument(int32_t role) { return role >= MEKIK_INPUT && role <= MEKIK_SEED; }
+
+/// Position of the first element that differs; NaN equals NaN whatever its payload.
+std::optional<int64_t> firstDifference(const Tensor &expected, const void *found) {
+  int64_t width = Tensor::elementBytes(expected.type());
+  for (int64_t i = 0; i < expected.size(); ++i) {
+    const uint8_t *a = expected.data() + i * width, *b = static_cast<const uint8_t *>(found) + i * width;
+    if (std::memcmp(a, b, width) == 0)
+      continue;
+    double other = 0;
+    if (expected.type() == numerics::ElementType::F32) {
+      float value;
+      std::memcpy(&value, b, 4);
+      other = value;
+    } else if (expected.type() == numerics::ElementType::F64) {
+      std::memcpy(&other, b, 8);
+    }
+    if (!std::isnan(expected.getDouble(i)) || !std::isnan(other))
+      return i;
+  }
+  return std::nullopt;
+}
+
+class Comparison {
+public:
+  Comparison(model::Model &compiled, Interpreted &interpreted, std::string where)
+      : compiled(compiled), interpreted(interpreted), where(std::move(where)) {}
+
+  absl::Status call(const char *name, int64_t step, uint64_t seed) {
+    auto function = compiled.function(name);
+    if (!function.ok())
+      return absl::OkStatus();
+    if (auto status = interpreted.call(name, step, seed); !status.ok())
+      return status;
+    for (uint64_t i = 0; i < (*function)->tensorCount; ++i) {
+      const MekikTensor &tensor = (*function)->tensors[i];
+      if (isArgument(tensor.role))
+        std::memcpy(compiled.data(tensor), interpreted.find(nameOf(tensor))->data(), tensor.bytes);
+    }
+    compiled.call(**function);
+    for (uint64_t i = 0; i < (*function)->tensorCount; ++i)
+      if (!isArgument((*function)->tensors[i].role))
+        if (auto status = compare(name, (*function)->tensors[i]); !status.ok())
+          return status;
+    for (uint64_t i = 0; i < compiled.descriptor().tensorCount; ++i)
+      if (auto status = compare(name, compiled.descriptor().tensors[i]); !status.ok())
+        return status;
+    return absl::OkStatus();
+  }
+
+private:
+  /// What has no name in the module goes by its role in the descriptor.
+  static Name nameOf(const MekikTensor &tensor) {
+    std::string role = roleName(tensor.role);
+    return {role, role == tensor.name ? "" : tensor.name};
+  }
+
+  absl::Status compare(const char *function, const MekikTensor &tensor) {
+    Name name = nameOf(tensor);
+    const Tensor *expected = interpreted.find(name);
+    if (!expected) // state before the first training step
+      return absl::OkStatus();
+    if (auto position = firstDifference(*expected, compiled.data(tensor))) {
+      double found = tensor.type == MEKIK_F32 ? static_cast<const float *>(compiled.data(tensor))[*position]
+                                              : static_cast<const double *>(compiled.data(tensor))[*position];
+      char numbers[96];
+      std::snprintf(numbers, sizeof numbers, "evaluator %.17g, compiled %.17g", expected->getDouble(*position), found);
+      return absl::InternalError(absl::StrCat(where, ", after ", function, ": ", name.first, " '", name.second,
+                                              "' differs at element ", *position, ": ", numbers));
+    }
+    return absl::OkStatus();
+  }
+
+  model::Model &compiled;
+  Interpreted &interpreted;
+  std::string where;
+};
+
+absl::StatusOr<std::string> compile(ModuleOp derived, const std::string &cpu) {
+  OwningOpRef<ModuleOp> module = derived.clone();
+  PassManager passes(module->getContext(), ModuleOp::getOperationName());
+  driver::PipelineOptions options;
+  options.cpu = cpu;
+  for (driver::Stage stage : {driver::Stage::Kernels, driver::Stage::Vector, driver::Stage::Llvm})
+    driver::addPassesTo(stage, passes, options);
+  if (failed(passes.run(*module)))
+    return absl::InternalError("a pass failed");
+  absl::StatusOr<lowering::Target> target = lowering::Target::parse(cpu);
+  if (!target.ok())
+    return target.status();
+  return emit::emitObject(*module, *target);
+}
+
+bool runsHere(const std::string &cpu) {
+  return cpu == "x86-64-v4" ? __builtin_cpu_supports("avx512f") && __builtin_cpu_supports("avx512vl")
+                            : __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma");
+}
+
+} // namespace
+
+absl::Status fuzz::compareBits(ModuleOp model, const CompareOptions &options) {
+  OwningOpRef<ModuleOp> derived = model.clone();
+  PassManager passes(derived->getContext(), ModuleOp::getOperationName());
+  passes.addPass(createDeriveFunctions());
+  if (failed(passes.run(*derived)))
+    return absl::InternalError("derive-functions failed");
+
+  for (const std::string &cpu : options.targets) {
+    if (!runsHere(cpu))
+      continue;
+    absl::StatusOr<std::string> object = compile(*derived, cpu);
+    if (!object.ok())
+      return absl::InternalError(absl::StrCat(cpu, ": ", object.status().message()));
+    auto loaded = emit::LoadedModel::load(*object);
+    if (!loaded.ok())
+      return loaded.status();
+    for (int threads : options.threads) {
+      model::ModelOptions settings;
+      settings.threads = threads;
+      settings.fillWorkWithGarbage = true;
+      auto compiled = model::Model::create(*(*loaded)->model(), settings);
+      if (!compiled.ok())
+        return absl::InternalError(std::string(compiled.status().message()));
+      Interpreted interpreted(*derived);
+      Comparison comparison(*compiled, interpreted, absl::StrCat(cpu, ", ", threads, " threads"));
+      std::vector<std::pair<const char *, int64_t>> calls = {{"init", 0}, {"forward", 0}, {"loss", 0}};
+      for (int step = 0; step < options.steps; ++step)
+        calls.push_back({"train_step", step});
+      calls.push_back({"forward", 0});
+      for (auto [name, step] : calls)
+        if (auto status = comparison.call(name, step, options.seed); !status.ok())
+          return status;
+    }
+  }
+  return absl::OkStatus();
+}

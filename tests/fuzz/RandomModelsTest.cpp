@@ -1,0 +1,61 @@
+// Random models, compiled and evaluated. Without arguments a few hundred seeds as one test; for a long run:
+//   mekik_fuzz_test --seeds=FIRST:LAST
+#include "compiler/driver/Dialects.h"
+#include "tests/fuzz/CompareBits.h"
+#include "tests/fuzz/RandomModel.h"
+#include "mlir/IR/MLIRContext.h"
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <gtest/gtest.h>
+
+using namespace mekik;
+
+namespace {
+
+absl::Status checkSeed(mlir::MLIRContext &context, uint64_t seed) {
+  fuzz::RandomModelOptions options;
+  options.f64 = seed % 8 == 7;
+  options.ops = 4 + seed % 13;
+  auto model = fuzz::randomModel(context, seed, options);
+  fuzz::CompareOptions compare;
+  compare.seed = seed * 0x100000001u;
+  return fuzz::compareBits(*model, compare);
+}
+
+TEST(RandomModels, CompiledCodeEqualsTheEvaluatorInEveryBit) {
+  mlir::MLIRContext context(driver::dialects());
+  for (uint64_t seed = 0; seed < 200; ++seed) {
+    absl::Status status = checkSeed(context, seed);
+    ASSERT_TRUE(status.ok()) << "seed " << seed << ": " << status.message();
+  }
+}
+
+int runSeeds(uint64_t first, uint64_t last) {
+  uint64_t failed = 0;
+  for (uint64_t seed = first; seed < last; ++seed) {
+    mlir::MLIRContext context(driver::dialects());
+    absl::Status status = checkSeed(context, seed);
+    if (!status.ok()) {
+      ++failed;
+      std::printf("seed %llu: %s\n", static_cast<unsigned long long>(seed), std::string(status.message()).c_str());
+    }
+    if ((seed - first) % 100 == 99)
+      std::printf("%llu models, %llu failed\n", static_cast<unsigned long long>(seed - first + 1),
+                  static_cast<unsigned long long>(failed));
+    std::fflush(stdout);
+  }
+  return failed ? 1 : 0;
+}
+
+} // namespace
+
+int main(int argc, char **argv) {
+  if (argc == 2 && std::strncmp(argv[1], "--seeds=", 8) == 0) {
+    char *rest = nullptr;
+    uint64_t first = std::strtoull(argv[1] + 8, &rest, 10), last = std::strtoull(rest + 1, nullptr, 10);
+    return runSeeds(first, last);
+  }
+  testing::InitGoogleTest(&argc, argv);
+  return RUN_ALL_TESTS();
+}
