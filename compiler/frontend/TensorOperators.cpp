@@ -93,6 +93,10 @@ mlir::Value Elaborator::toTensor(const Term &term, mlir::Type elementType, Sourc
     error(range, absl::StrCat(show(term), " is too large for f32 (at most about 3.4e38)"));
     return {};
   }
+  if (elementType.isF32() && term.number() != 0 && static_cast<float>(term.number()) == 0) {
+    error(range, absl::StrCat(show(term), " is too near to 0 for f32 and would become 0; use precision = f64"));
+    return {};
+  }
   double value = wantsBool ? term.boolean() : term.number();
   return at(range).constant(mlir::RankedTensorType::get({}, elementType), value);
 }

@@ -137,8 +137,10 @@ TEST(Frontend, CallsEveryOperationOfTheReference) {
       "\"erf\")\n"
       "let b = silu(x) + softplus(x) + erf(x) + sin(x) + cos(x) + abs(x) + max(x, 0.5) + min(1, x) + -x + x ** 3 + x "
       "** 2.5\n"
-      "let c = select(x > 0 and not flags or x == 1, x, 0.0) + cast(x >= 0, float) + cast(cast(x, bool), float)\n"
-      "let d = sum(x) + sum(x, 0) + mean(x, axis = [0, 1], keep = true) + max(x, axis = -1, keep = true) + min(x, axis = -1, "
+      "let c = select(x > 0 and not flags or x == 1 and true, x, 0.0) + cast(x >= 0, float) + cast(cast(x, bool), "
+      "float)\n"
+      "let d = sum(x) + sum(x, 0) + mean(x, axis = [0, 1], keep = true) + max(x, axis = -1, keep = true) + min(x, axis "
+      "= -1, "
       "keep = true)\n"
       "let e = softmax(x) + log_softmax(x, axis = 0) + normalize(x, axis = -2, eps = 1) + rms_normalize(x)\n"
       "let f = matmul(x, transpose(x)) @ x + reshape(x, [-1, 6]) + transpose(transpose(x, [1, 0]))\n"
@@ -208,6 +210,20 @@ TEST(Frontend, StopsLoopsAndRecursionsThatGrowWithoutEnd) {
                 .messages()
                 .find("without end"),
             std::string::npos);
+}
+
+TEST(Frontend, CompilesTheFirstExampleOfTheReference) {
+  std::string reference = readFile(sourceFolder() / "docs/language.md"), example;
+  size_t at = reference.find("    model line\n");
+  ASSERT_NE(at, std::string::npos);
+  while (reference.compare(at, 4, "    ") == 0 || reference[at] == '\n') {
+    size_t end = reference.find('\n', at);
+    example += reference.substr(at, end + 1 - at);
+    at = end + 1;
+  }
+  Elaborated line(example);
+  EXPECT_EQ(line.messages(), "");
+  EXPECT_TRUE(line.module) << example;
 }
 
 TEST(Frontend, RefusesAMillionLayersSoon) {

@@ -100,6 +100,10 @@ TEST(Parser, ReadsEveryStatement) {
 
 TEST(Parser, FindsElseOnTheNextLine) { roundTrip("if a {\n}\n\n# so\nelse {\n let x = 1\n}\n"); }
 
+TEST(Parser, PrintsTheBundledModelAsTheSameTree) {
+  roundTrip(tests::readFile(tests::sourceFolder() / "models/gpt/gpt.mekik"));
+}
+
 TEST(Parser, ReportsErrorsOfSeveralStatementsInOneRun) {
   Parsed parsed("let = 1\nlet b = 2\nlet c = (3\nlet d = 4\nblock e( {\n  let f = \n  return 3\n}\nlet g = )\n");
   EXPECT_EQ(parsed.diagnostics.errorCount(), 5) << parsed.diagnostics.print();
