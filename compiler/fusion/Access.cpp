@@ -51,7 +51,7 @@ private:
       if (index.size() != count || shape != resultShape.take_front(count))
         return false;
       for (size_t axis = 0; axis < count; ++axis)
-        if (index[axis].bits != axis)
+        if (shape[axis] != 1 && index[axis].bits != axis) // an axis of size 1 has one position
           return false;
       return true;
     };

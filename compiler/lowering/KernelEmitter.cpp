@@ -192,19 +192,17 @@ Number KernelEmitter::load(Value buffer, ArrayRef<Index> index, ElementType type
       for (Value &position : positions)
         position = arith::SelectOp::create(builder, location, condition, position, constant(0));
     result = memref::LoadOp::create(builder, location, buffer, positions);
-  } else if (contiguous) {
+  } else if (contiguous && !condition) {
     auto vector = VectorType::get(kLanes, element);
-    if (!laneMask && !condition) {
+    if (!laneMask) {
       result = vector::LoadOp::create(builder, location, vector, buffer, positions);
     } else {
-      Value mask = laneMask ? laneMask : allLanes();
-      if (condition) {
-        mask = arith::AndIOp::create(builder, location, mask, splat(condition));
-      }
       Value zeros = arith::ConstantOp::create(builder, location, builder.getZeroAttr(vector));
-      result = vector::MaskedLoadOp::create(builder, location, vector, buffer, positions, mask, zeros);
+      result = vector::MaskedLoadOp::create(builder, location, vector, buffer, positions, laneMask, zeros);
     }
   } else {
+    // Also where a condition keeps lanes inside: the position of lane 0 alone may lie outside of the buffer, and an
+    // address outside may not even be formed.
     return gather(buffer, index, condition, otherwise);
   }
 

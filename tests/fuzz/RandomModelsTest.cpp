@@ -1,9 +1,12 @@
 // Random models, compiled and evaluated. Without arguments a few hundred seeds as one test; for a long run:
 //   mekik_fuzz_test --seeds=FIRST:LAST
+// and to look at the model of one seed:
+//   mekik_fuzz_test --print=SEED
 #include "compiler/driver/Dialects.h"
 #include "tests/fuzz/CompareBits.h"
 #include "tests/fuzz/RandomModel.h"
 #include "mlir/IR/MLIRContext.h"
+#include "llvm/Support/raw_ostream.h"
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
@@ -13,11 +16,15 @@ using namespace mekik;
 
 namespace {
 
-absl::Status checkSeed(mlir::MLIRContext &context, uint64_t seed) {
+mlir::OwningOpRef<mlir::ModuleOp> modelOf(mlir::MLIRContext &context, uint64_t seed) {
   fuzz::RandomModelOptions options;
   options.f64 = seed % 8 == 7;
   options.ops = 4 + seed % 13;
-  auto model = fuzz::randomModel(context, seed, options);
+  return fuzz::randomModel(context, seed, options);
+}
+
+absl::Status checkSeed(mlir::MLIRContext &context, uint64_t seed) {
+  auto model = modelOf(context, seed);
   fuzz::CompareOptions compare;
   compare.seed = seed * 0x100000001u;
   return fuzz::compareBits(*model, compare);
@@ -55,6 +62,11 @@ int main(int argc, char **argv) {
     char *rest = nullptr;
     uint64_t first = std::strtoull(argv[1] + 8, &rest, 10), last = std::strtoull(rest + 1, nullptr, 10);
     return runSeeds(first, last);
+  }
+  if (argc == 2 && std::strncmp(argv[1], "--print=", 8) == 0) {
+    mlir::MLIRContext context(driver::dialects());
+    modelOf(context, std::strtoull(argv[1] + 8, nullptr, 10))->print(llvm::outs());
+    return 0;
   }
   testing::InitGoogleTest(&argc, argv);
   return RUN_ALL_TESTS();
