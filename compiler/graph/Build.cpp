@@ -174,9 +174,8 @@ Value Build::contract(StringRef equation, Value lhs, Value rhs) {
   };
   auto [x, leftLabels] = sumLonely(lhs, left, right);
   auto [y, rightLabels] = sumLonely(rhs, right, left);
-  bool contracted = llvm::any_of(leftLabels, [&](char label) {
-    return StringRef(rightLabels).contains(label) && !result.contains(label);
-  });
+  bool contracted = llvm::any_of(
+      leftLabels, [&](char label) { return StringRef(rightLabels).contains(label) && !result.contains(label); });
   if (contracted)
     return ContractOp::create(builder, loc, x, y, leftLabels + "," + rightLabels + "->" + result.str());
   // Nothing to add up: a product of single elements.

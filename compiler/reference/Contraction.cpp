@@ -65,8 +65,8 @@ __attribute__((always_inline)) inline void fusedChains(const Chains &chains, con
     } else {
       for (size_t term = 0; term < terms; ++term)
         for (size_t i = 0; i < together; ++i)
-          sums[i] = std::fma(left[leftStart[i] + chains.leftTerms[term]], right[rightStart[i] + chains.rightTerms[term]],
-                             sums[i]);
+          sums[i] = std::fma(left[leftStart[i] + chains.leftTerms[term]],
+                             right[rightStart[i] + chains.rightTerms[term]], sums[i]);
     }
     for (size_t i = 0; i < together; ++i)
       result[first + i] = sums[i];
@@ -98,7 +98,8 @@ void evaluateChains(const Chains &chains, FmaClass fmaClass, const T *left, cons
   for (size_t i = 0; i < chains.leftStarts.size(); ++i) {
     T sum = 0;
     for (size_t term = 0; term < chains.leftTerms.size(); ++term) {
-      T product = left[chains.leftStarts[i] + chains.leftTerms[term]] * right[chains.rightStarts[i] + chains.rightTerms[term]];
+      T product =
+          left[chains.leftStarts[i] + chains.leftTerms[term]] * right[chains.rightStarts[i] + chains.rightTerms[term]];
       sum = product + sum;
     }
     result[i] = sum;

@@ -191,7 +191,8 @@ absl::Status Evaluation::runOp(Operation *op) {
   if (auto element = dyn_cast<graph::ElementOpInterface>(op)) {
     if (!evaluateElements(element, arithmetic, operands, *result))
       return absl::OutOfRangeError(textOf(op->getLoc()) + ": '" + op->getName().getStringRef().str() +
-                                   "' was given an id that names no element of its " + textOf(op->getOperands().back().getType()));
+                                   "' was given an id that names no element of its " +
+                                   textOf(op->getOperands().back().getType()));
   } else if (auto reduction = dyn_cast<graph::ReductionOpInterface>(op))
     evaluateReduction(reduction, arithmetic, *operands[0], *result);
   else if (auto contraction = dyn_cast<graph::ContractionOpInterface>(op))

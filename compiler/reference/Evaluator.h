@@ -16,13 +16,13 @@ namespace mekik::reference {
 /// may call others of its module; abbreviations (softmax, ...) are evaluated as what they expand into. Neither function
 /// nor module is changed.
 ///
-/// InvalidArgument: number, element type or shape of the arguments; OutOfRange: an id outside its table; Unimplemented: an op that is not of the graph
-/// dialect (its name and location).
+/// InvalidArgument: number, element type or shape of the arguments; OutOfRange: an id outside its table; Unimplemented:
+/// an op that is not of the graph dialect (its name and location).
 absl::StatusOr<std::vector<Tensor>> evaluate(mlir::func::FuncOp function, llvm::ArrayRef<Tensor> arguments,
                                              numerics::FmaClass fmaClass = numerics::FmaClass::Fused);
 
-/// Turns every f32 in the module into f64: types, signatures and constants (each keeps its f32 value). The same model can
-/// then be judged in double precision; uniform random numbers are the same in both.
+/// Turns every f32 in the module into f64: types, signatures and constants (each keeps its f32 value). The same model
+/// can then be judged in double precision; uniform random numbers are the same in both.
 void promoteToF64(mlir::ModuleOp module);
 
 /// A tensor of zeros of `type`, which has static shape.

@@ -21,7 +21,8 @@ int64_t Tensor::elementBytes(ElementType type) {
   return 0;
 }
 
-Tensor::Tensor(ElementType type, std::vector<int64_t> shape) : elementType(type), dimensions(std::move(shape)), count(1) {
+Tensor::Tensor(ElementType type, std::vector<int64_t> shape)
+    : elementType(type), dimensions(std::move(shape)), count(1) {
   for (int64_t size : dimensions)
     count *= size;
   bytes.resize(static_cast<size_t>(count * elementBytes(type)));

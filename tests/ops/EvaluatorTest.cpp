@@ -63,9 +63,10 @@ TEST_F(Evaluator, RowsAreSummedInSixteenLanesAndLongOnesInChunks) {
   for (int64_t length : {1, 2, 15, 16, 17, 33, 4096, 4097, 10000}) {
     std::string n = std::to_string(length);
     Tensor x = floats({2, length});
-    Tensor sum = run(parse("func.func @f(%x: tensor<2x" + n + "xf32>) -> tensor<2xf32> {\n %s = graph.sum %x [1] : tensor<2x" +
-                           n + "xf32>\n return %s : tensor<2xf32>\n}"),
-                     {x})[0];
+    Tensor sum =
+        run(parse("func.func @f(%x: tensor<2x" + n + "xf32>) -> tensor<2xf32> {\n %s = graph.sum %x [1] : tensor<2x" +
+                  n + "xf32>\n return %s : tensor<2xf32>\n}"),
+            {x})[0];
     for (int row = 0; row < 2; ++row)
       EXPECT_EQ(sum.as<float>()[row], rowSum(x.as<float>() + row * length, length)) << length;
   }
@@ -73,13 +74,12 @@ TEST_F(Evaluator, RowsAreSummedInSixteenLanesAndLongOnesInChunks) {
 
 TEST_F(Evaluator, OtherAxesAreSummedAsAChainInAscendingOrder) {
   Tensor x = floats({5, 6, 7});
-  std::vector<Tensor> results =
-      run(parse(R"(func.func @f(%x: tensor<5x6x7xf32>) -> (tensor<5x7xf32>, tensor<7xf32>) {
+  std::vector<Tensor> results = run(parse(R"(func.func @f(%x: tensor<5x6x7xf32>) -> (tensor<5x7xf32>, tensor<7xf32>) {
     %a = graph.sum %x [1] : tensor<5x6x7xf32>
     %b = graph.sum %x [0, 1] : tensor<5x6x7xf32>
     return %a, %b : tensor<5x7xf32>, tensor<7xf32>
   })"),
-          {x});
+                                    {x});
   for (int column = 0; column < 7; ++column) {
     float all = -0.0f;
     for (int i = 0; i < 5; ++i) {

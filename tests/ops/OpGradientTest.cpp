@@ -24,34 +24,27 @@ template <typename Op> GradientCase unary(std::string name, double scale = 1, do
 std::vector<GradientCase> gradientCases() {
   using Axes = SmallVector<int64_t>;
   std::vector<GradientCase> cases = {
-      unary<NegOp>("neg"),
-      unary<AbsOp>("abs"),
-      unary<SqrtOp>("sqrt", 0.5, 1),
-      unary<RsqrtOp>("rsqrt", 0.5, 1),
-      unary<ExpOp>("exp"),
-      unary<LogOp>("log", 0.5, 1),
-      unary<TanhOp>("tanh"),
-      unary<SigmoidOp>("sigmoid"),
-      unary<SoftplusOp>("softplus"),
-      unary<ErfOp>("erf"),
-      unary<SinOp>("sin", 2),
-      unary<CosOp>("cos", 2),
-      unary<ReluOp>("relu"),
-      unary<SiluOp>("silu", 2),
+      unary<NegOp>("neg"),           unary<AbsOp>("abs"),
+      unary<SqrtOp>("sqrt", 0.5, 1), unary<RsqrtOp>("rsqrt", 0.5, 1),
+      unary<ExpOp>("exp"),           unary<LogOp>("log", 0.5, 1),
+      unary<TanhOp>("tanh"),         unary<SigmoidOp>("sigmoid"),
+      unary<SoftplusOp>("softplus"), unary<ErfOp>("erf"),
+      unary<SinOp>("sin", 2),        unary<CosOp>("cos", 2),
+      unary<ReluOp>("relu"),         unary<SiluOp>("silu", 2),
   };
   auto add = [&](std::string name, std::vector<Operand> operands, Body body) {
     cases.push_back({name, std::move(operands), std::move(body)});
   };
-  Operand a = filled({2, 3}, 5), b = filled({2, 3}, 6), positive = filled({2, 3}, 7, 0.5, 1), cube = filled({2, 3, 4}, 8);
+  Operand a = filled({2, 3}, 5), b = filled({2, 3}, 6), positive = filled({2, 3}, 7, 0.5, 1),
+          cube = filled({2, 3, 4}, 8);
   add("add", {a, b}, [](Build &build, ValueRange x) { return build.add(x[0], x[1]); });
   add("sub", {a, b}, [](Build &build, ValueRange x) { return build.sub(x[0], x[1]); });
   add("mul", {a, b}, [](Build &build, ValueRange x) { return build.mul(x[0], x[1]); });
   add("div", {a, positive}, [](Build &build, ValueRange x) { return build.div(x[0], x[1]); });
   add("pow", {positive, b}, [](Build &build, ValueRange x) { return build.pow(x[0], x[1]); });
   for (double exponent : {0.0, 1.0, 2.0, 3.0, -1.5})
-    add("pow_of_constant_" + std::to_string(exponent), {positive}, [=](Build &build, ValueRange x) {
-      return build.pow(x[0], build.constantLike(x[0], exponent));
-    });
+    add("pow_of_constant_" + std::to_string(exponent), {positive},
+        [=](Build &build, ValueRange x) { return build.pow(x[0], build.constantLike(x[0], exponent)); });
   add("maximum", {a, b}, [](Build &build, ValueRange x) { return build.maximum(x[0], x[1]); });
   add("minimum", {a, b}, [](Build &build, ValueRange x) { return build.minimum(x[0], x[1]); });
   add("select", {a, b}, [](Build &build, ValueRange x) {
@@ -174,10 +167,11 @@ std::vector<GradientCase> gradientCases() {
         return SoftmaxOp::create(build.builder, build.loc, scores.getType(), scores, axisAttr(build, -1));
       });
   for (std::string reduction : {"mean", "sum", "none"}) {
-    add("cross_entropy_" + reduction, {filled({3, 4}, 20), integers({3}, {1, 3, 0})}, [=](Build &build, ValueRange x) -> Value {
-      return CrossEntropyOp::create(build.builder, build.loc, x[0], x[1], build.builder.getStringAttr(reduction),
-                                    build.builder.getI64IntegerAttr(3), build.builder.getF64FloatAttr(0.125));
-    });
+    add("cross_entropy_" + reduction, {filled({3, 4}, 20), integers({3}, {1, 3, 0})},
+        [=](Build &build, ValueRange x) -> Value {
+          return CrossEntropyOp::create(build.builder, build.loc, x[0], x[1], build.builder.getStringAttr(reduction),
+                                        build.builder.getI64IntegerAttr(3), build.builder.getF64FloatAttr(0.125));
+        });
     add("binary_cross_entropy_" + reduction, {filled({2, 3}, 21), filled({2, 3}, 22, 0.25, 0.5)},
         [=](Build &build, ValueRange x) -> Value {
           return BinaryCrossEntropyOp::create(build.builder, build.loc, x[0], x[1],
@@ -207,7 +201,8 @@ void compareWithDifferences(OpCase &op, const std::string &function, std::vector
       arguments[number].setDouble(i, center);
       double quotient = (above - below) / (2 * step);
       double bound = 2e-7 * std::max(1.0, std::abs(quotient));
-      ASSERT_NEAR(gradient.getDouble(i), quotient, bound) << "@" << function << ", operand " << number << ", element " << i;
+      ASSERT_NEAR(gradient.getDouble(i), quotient, bound)
+          << "@" << function << ", operand " << number << ", element " << i;
     }
   }
 }
@@ -253,19 +248,33 @@ std::vector<double> gradientAt(std::vector<double> points, Body body, bool secon
 using Doubles = std::vector<double>;
 
 TEST(OpGradientAtKinks, AbsSqrtAndReluHaveGradientZeroAtZeroInFirstAndSecondOrder) {
-  EXPECT_EQ(gradientAt({0, -0.0}, [](Build &build, ValueRange x) { return build.unary<AbsOp>(x[0]); }), Doubles({0, 0}));
-  EXPECT_EQ(gradientAt({0, 4}, [](Build &build, ValueRange x) { return build.unary<SqrtOp>(x[0]); }), Doubles({0, 0.25}));
-  EXPECT_EQ(gradientAt({0, 4}, [](Build &build, ValueRange x) { return build.unary<SqrtOp>(x[0]); }, true),
+  EXPECT_EQ(gradientAt({0, -0.0}, [](Build &build, ValueRange x) { return build.unary<AbsOp>(x[0]); }),
+            Doubles({0, 0}));
+  EXPECT_EQ(gradientAt({0, 4}, [](Build &build, ValueRange x) { return build.unary<SqrtOp>(x[0]); }),
+            Doubles({0, 0.25}));
+  EXPECT_EQ(gradientAt(
+                {0, 4}, [](Build &build, ValueRange x) { return build.unary<SqrtOp>(x[0]); }, true),
             Doubles({0, -0.03125}));
   EXPECT_EQ(gradientAt({0, -0.0, 2}, [](Build &build, ValueRange x) { return build.unary<ReluOp>(x[0]); }),
             Doubles({0, 0, 1}));
 }
 
+TEST(OpGradientAtKinks, NoNanReachesOtherFactorsInSecondOrder) {
+  auto product = [](Build &build, ValueRange x) { return build.mul(x[0], build.unary<SqrtOp>(x[0])); };
+  EXPECT_EQ(gradientAt({0, 4}, product, true), Doubles({0, 0.375}));
+  auto power = [](Build &build, ValueRange x) {
+    Value zero = build.sub(x[0], x[0]);
+    return build.mul(x[0], build.pow(x[0], zero));
+  };
+  for (double value : gradientAt({0, 2}, power, true))
+    EXPECT_TRUE(std::isfinite(value)) << value;
+}
+
 TEST(OpGradientAtKinks, NormOfTheZeroVectorHasGradientZero) {
-  EXPECT_EQ(gradientAt({0, 0, 0}, [](Build &build, ValueRange x) {
-              return build.unary<SqrtOp>(build.sum(build.mul(x[0], x[0]), {0}));
-            }),
-            Doubles({0, 0, 0}));
+  EXPECT_EQ(
+      gradientAt({0, 0, 0},
+                 [](Build &build, ValueRange x) { return build.unary<SqrtOp>(build.sum(build.mul(x[0], x[0]), {0})); }),
+      Doubles({0, 0, 0}));
 }
 
 TEST(OpGradientAtKinks, NoNanComesThroughABranchThatWasNotTaken) {
@@ -290,8 +299,9 @@ TEST(OpGradientAtKinks, TiesShareTheGradientEvenly) {
 }
 
 TEST(OpGradientAtKinks, PowerHasFiniteGradientsAtZero) {
-  OpCase op({numbers({3}, {0, 0, -2}), numbers({3}, {0, 2, 3})},
-            [](Build &build, ValueRange x) { return build.pow(x[0], x[1]); }, /*isF64=*/true);
+  OpCase op(
+      {numbers({3}, {0, 0, -2}), numbers({3}, {0, 2, 3})},
+      [](Build &build, ValueRange x) { return build.pow(x[0], x[1]); }, /*isF64=*/true);
   std::vector<Tensor> arguments = op.operands();
   arguments.push_back(filledLike(op.resultZeros(), 0, 0, 1));
   std::vector<Tensor> results = op.run("first", arguments);

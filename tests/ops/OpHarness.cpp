@@ -112,7 +112,8 @@ OpCase::OpCase(std::vector<Operand> operands, const Body &body, bool isF64, bool
     addFunction("second", secondTypes, [&](graph::Build &build, ValueRange arguments) {
       SmallVector<Value> first = emitFirst(build, arguments.take_front(firstTypes.size()));
       Value total;
-      for (auto [gradient, direction] : llvm::zip(ArrayRef(first).drop_front(2), arguments.drop_front(firstTypes.size()))) {
+      for (auto [gradient, direction] :
+           llvm::zip(ArrayRef(first).drop_front(2), arguments.drop_front(firstTypes.size()))) {
         Value part = sumAll(build, build.mul(gradient, direction));
         total = total ? build.add(total, part) : part;
       }

@@ -66,7 +66,8 @@ struct Scope {
     return Op::create(builder(), loc(), x.getType(), x, builder().getI64IntegerAttr(axis));
   }
   template <typename Op> Value normalized(Value x) const {
-    return Op::create(builder(), loc(), x.getType(), x, builder().getI64IntegerAttr(-1), builder().getF64FloatAttr(1e-5));
+    return Op::create(builder(), loc(), x.getType(), x, builder().getI64IntegerAttr(-1),
+                      builder().getF64FloatAttr(1e-5));
   }
 };
 
@@ -201,14 +202,19 @@ const std::map<std::string, Formula> &formulas() {
          return s.build.sub(a, s.build.broadcastAlong(s.build.mean(a, {1}), {1}, shapeOf(a)));
        }},
       {"transpose_reshape",
-       [](const Scope &s) { return s.build.mul(s.build.reshape(s.build.transpose(s["a"], {2, 1, 0}), {4, 6}), 2.0); }},
+       [](const Scope &s) {
+         return s.build.mul(s.build.reshape(s.build.transpose(s["a"], {2, 1, 0}), {4, 6}), 2.0);
+       }},
       {"slice_concat_overlap",
        [](const Scope &s) -> Value {
          Value a = s["a"];
          SmallVector<Value> parts{s.slice(a, 1, 1, 3), s.slice(a, 1, 0, 3), s.slice(a, 1, 2, 1)};
          return ConcatOp::create(s.builder(), s.loc(), parts, 1);
        }},
-      {"where_select", [](const Scope &s) { return s.build.select(s.truth("cond", {2, 3}), s["a"], s["b"]); }},
+      {"where_select",
+       [](const Scope &s) {
+         return s.build.select(s.truth("cond", {2, 3}), s["a"], s["b"]);
+       }},
       // Losses.
       {"cross_entropy_mean", crossEntropy},
       {"cross_entropy_ignore_mean", crossEntropy},
@@ -236,7 +242,10 @@ const std::map<std::string, Formula> &formulas() {
       {"rmsnorm_zero_row", rmsNorm},
       // Reductions.
       {"max_ties_even_share", [](const Scope &s) { return s.build.max(s["x"], {1}); }},
-      {"sum_all", [](const Scope &s) { return s.build.sum(s["x"], {0, 1}); }},
+      {"sum_all",
+       [](const Scope &s) {
+         return s.build.sum(s["x"], {0, 1});
+       }},
       {"prod_axis_with_zero",
        [](const Scope &s) {
          Value x = s["x"];
@@ -251,7 +260,10 @@ const std::map<std::string, Formula> &formulas() {
          Value before = s.build.compare("le", s.build.iota({5, 5}, 0), s.build.iota({5, 5}, 1));
          return s.build.matmul(x, s.build.cast(before, cast<RankedTensorType>(x.getType()).getElementType()));
        }},
-      {"norm2", [](const Scope &s) { return s.build.unary<SqrtOp>(s.build.sum(s.build.mul(s["x"], s["x"]), {0, 1})); }},
+      {"norm2",
+       [](const Scope &s) {
+         return s.build.unary<SqrtOp>(s.build.sum(s.build.mul(s["x"], s["x"]), {0, 1}));
+       }},
       // Softmax.
       {"softmax_last", [](const Scope &s) { return s.along<SoftmaxOp>(s["x"], -1); }},
       {"softmax_axis1", [](const Scope &s) { return s.along<SoftmaxOp>(s["x"], -2); }},
@@ -372,7 +384,8 @@ TEST(OpOracleConvention, TheGradientOfTiedMaximaAddsUpToTheUpstreamGradient) {
     if (!isOtherConvention(content.at("name")))
       continue;
     Numbers x = readNumbers(content.at("inputs").at("x"));
-    OpCase op({{x.shape, x.data, false}}, [](Build &build, ValueRange v) { return build.max(v[0], {1}); }, true, false);
+    OpCase op(
+        {{x.shape, x.data, false}}, [](Build &build, ValueRange v) { return build.max(v[0], {1}); }, true, false);
     Numbers upstream = readNumbers(content.at("upstream"));
     Tensor up = op.resultZeros();
     for (int64_t i = 0; i < up.size(); ++i)
@@ -402,6 +415,42 @@ TEST(OpOracleConvention, NormalizationOfARankThreeTensorEqualsThatOfItsRowsInEve
   std::vector<Tensor> a = runWithUpstream(first), b = runWithUpstream(second);
   for (size_t result : {0, 2})
     EXPECT_EQ(std::memcmp(a[result].data(), b[result].data(), a[result].byteSize()), 0);
+}
+
+TEST(OpOracleConvention, TheGainOfANormalizationGetsItsGradientFromEveryRow) {
+  Body body = [](Build &build, ValueRange x) -> Value {
+    Value rows = NormalizeOp::create(build.builder, build.loc, x[0].getType(), x[0],
+                                     build.builder.getI64IntegerAttr(-1), build.builder.getF64FloatAttr(1e-5));
+    return build.mul(rows, x[1]);
+  };
+  for (int64_t rows : {1, 2, 7, 8, 9, 15, 16, 17, 1025}) {
+    std::vector<Operand> operands{filled({rows, 3}, 1, 2), filled({3}, 2)};
+    OpCase single(operands, body, false, false), wide(operands, body, true, false);
+    auto gainGradient = [](OpCase &op) {
+      return op.run("first", {op.operands()[0], op.operands()[1], filledLike(op.resultZeros(), 0, 0, 1)})[3];
+    };
+    Tensor found = gainGradient(single), wanted = gainGradient(wide);
+    // What the rows add up to, computed here.
+    for (int64_t column = 0; column < 3; ++column) {
+      double sum = 0;
+      for (int64_t row = 0; row < rows; ++row) {
+        const double *x = &operands[0].values[row * 3];
+        double mean = (x[0] + x[1] + x[2]) / 3, variance = 0;
+        for (int i = 0; i < 3; ++i)
+          variance += (x[i] - mean) * (x[i] - mean) / 3;
+        sum += (x[column] - mean) / std::sqrt(variance + 1e-5);
+      }
+      EXPECT_NEAR(wanted.getDouble(column), sum, 1e-10) << rows;
+      EXPECT_NEAR(found.getDouble(column), sum, 1e-3) << rows;
+    }
+  }
+}
+
+TEST(OpOracleConvention, SoftplusKeepsItsDigitsForVeryNegativeNumbers) {
+  OpCase op(
+      {numbers({1}, {-12.3392})}, [](Build &build, ValueRange x) { return build.unary<SoftplusOp>(x[0]); }, false,
+      false);
+  EXPECT_NEAR(op.run("value", op.operands())[0].getDouble(0) / 4.376758446e-6, 1, 1e-5);
 }
 
 } // namespace

@@ -97,7 +97,8 @@ public:
   /// Runs the tiles [first, last) for two or three operands.
   void run(ArrayRef<const Tensor *> operands, void *result, int64_t first, int64_t last) {
     auto pointer = [&](size_t i) { return const_cast<uint8_t *>(operands[i]->data()); };
-    reinterpret_cast<void (*)(void *, void *, void *, int64_t, int64_t)>(entry)(pointer(0), pointer(1), result, first, last);
+    reinterpret_cast<void (*)(void *, void *, void *, int64_t, int64_t)>(entry)(pointer(0), pointer(1), result, first,
+                                                                                last);
   }
 
   int64_t tiles = 0;
@@ -160,10 +161,11 @@ TEST_F(StandaloneKernel, RandomNumbersOfEverySizeAreTheEvaluators) {
   for (bool isF64 : {false, true})
     for (int64_t size : {1, 15, 16, 17, 63, 64, 65, 127, 130, 2048, 2100, 5000}) {
       Type element = isF64 ? Type(builder.getF64Type()) : Type(builder.getF32Type());
-      CompiledKernel kernel({scalar, scalar}, context, [&](OpBuilder &builder, Location loc, ValueRange x) -> Operation * {
-        return graph::RandomOp::create(builder, loc, RankedTensorType::get({size}, element), x[0], x[1],
-                                       builder.getI64IntegerAttr(0x60000001));
-      });
+      CompiledKernel kernel({scalar, scalar}, context,
+                            [&](OpBuilder &builder, Location loc, ValueRange x) -> Operation * {
+                              return graph::RandomOp::create(builder, loc, RankedTensorType::get({size}, element), x[0],
+                                                             x[1], builder.getI64IntegerAttr(0x60000001));
+                            });
       for (uint64_t seed : {uint64_t{0}, uint64_t{1} << 32, ~uint64_t{0}}) {
         Tensor seedTensor(ElementType::I64, {}), step(ElementType::I64, {});
         seedTensor.as<uint64_t>()[0] = seed;
@@ -182,11 +184,11 @@ TEST_F(StandaloneKernel, ScatteredSumsOfEveryWidthAreTheEvaluators) {
       for (int64_t columns : {1, 5, 16, 17, 64, 65, 127, 200}) {
         Type element = isF64 ? Type(builder.getF64Type()) : Type(builder.getF32Type());
         Type idElement = wideIds ? builder.getI64Type() : builder.getI32Type();
-        CompiledKernel kernel({RankedTensorType::get({kPositions}, idElement),
-                               RankedTensorType::get({kPositions, columns}, element)},
-                              context, [&](OpBuilder &builder, Location loc, ValueRange x) -> Operation * {
-                                return graph::ScatterAddOp::create(builder, loc, x[0], x[1], kRows);
-                              });
+        CompiledKernel kernel(
+            {RankedTensorType::get({kPositions}, idElement), RankedTensorType::get({kPositions, columns}, element)},
+            context, [&](OpBuilder &builder, Location loc, ValueRange x) -> Operation * {
+              return graph::ScatterAddOp::create(builder, loc, x[0], x[1], kRows);
+            });
         Tensor ids(wideIds ? ElementType::I64 : ElementType::I32, {kPositions});
         Tensor updates(isF64 ? ElementType::F64 : ElementType::F32, {kPositions, columns});
         for (int64_t i = 0; i < ids.size(); ++i)
@@ -201,10 +203,11 @@ TEST_F(StandaloneKernel, ScatteredSumsOfEveryWidthAreTheEvaluators) {
 TEST_F(StandaloneKernel, UpdatesOfAnyRankAreScattered) {
   OpBuilder builder(&context);
   Type f32 = builder.getF32Type();
-  CompiledKernel kernel({RankedTensorType::get({2, 3}, builder.getI32Type()), RankedTensorType::get({2, 3, 2, 10}, f32)},
-                        context, [&](OpBuilder &builder, Location loc, ValueRange x) -> Operation * {
-                          return graph::ScatterAddOp::create(builder, loc, x[0], x[1], 4);
-                        });
+  CompiledKernel kernel(
+      {RankedTensorType::get({2, 3}, builder.getI32Type()), RankedTensorType::get({2, 3, 2, 10}, f32)}, context,
+      [&](OpBuilder &builder, Location loc, ValueRange x) -> Operation * {
+        return graph::ScatterAddOp::create(builder, loc, x[0], x[1], 4);
+      });
   Tensor ids(ElementType::I32, {2, 3}), updates(ElementType::F32, {2, 3, 2, 10});
   for (int64_t i = 0; i < ids.size(); ++i)
     ids.setDouble(i, i % 4);

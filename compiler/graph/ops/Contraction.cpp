@@ -78,9 +78,9 @@ LogicalResult ContractOp::inferReturnTypes(MLIRContext *, std::optional<Location
       continue;
     }
     if (left.getDimSize(axis) != right.getDimSize(other))
-      return error("'" + Twine(label) + "' has size " + Twine(left.getDimSize(axis)) + " in the left operand of shape " +
-                   shapeText(left.getShape()) + " and size " + Twine(right.getDimSize(other)) +
-                   " in the right one of shape " + shapeText(right.getShape()));
+      return error("'" + Twine(label) + "' has size " + Twine(left.getDimSize(axis)) +
+                   " in the left operand of shape " + shapeText(left.getShape()) + " and size " +
+                   Twine(right.getDimSize(other)) + " in the right one of shape " + shapeText(right.getShape()));
     contracted |= !kept;
   }
   for (char label : labels.right)

@@ -1,6 +1,6 @@
-// Elementwise ops: what each computes, and its gradient. A gradient that would be infinite or undefined at a point where
-// it is defined to be 0 keeps the dangerous operand away from that point (`safe`), so that no 0 * inf arises there when
-// the gradient is differentiated in turn.
+// Elementwise ops: what each computes, and its gradient. A gradient that would be infinite or undefined at a point
+// where it is defined to be 0 keeps the dangerous operand away from that point (`safe`), so that no 0 * inf arises
+// there when the gradient is differentiated in turn.
 #include "compiler/graph/Build.h"
 #include "compiler/graph/Graph.h"
 #include "compiler/numerics/Functions.h"
@@ -245,8 +245,7 @@ LogicalResult CompareOp::verify() {
   return success();
 }
 LogicalResult CompareOp::inferReturnTypes(MLIRContext *context, std::optional<Location> location, ValueRange operands,
-                                          DictionaryAttr, OpaqueProperties, RegionRange,
-                                          SmallVectorImpl<Type> &types) {
+                                          DictionaryAttr, OpaqueProperties, RegionRange, SmallVectorImpl<Type> &types) {
   auto operand = dyn_cast<RankedTensorType>(operands[0].getType());
   if (!operand)
     return emitOptionalError(location, "graph.compare takes tensors, got ", operands[0].getType());
@@ -286,9 +285,7 @@ Value NotOp::simplified(ArrayRef<Attribute>) {
 }
 SmallVector<Value> NotOp::gradient(OpBuilder &, Value) { return {Value()}; }
 
-Number CastOp::compute(Arithmetic &arithmetic, Numbers x) {
-  return arithmetic.convert(x[0], elementType(getResult()));
-}
+Number CastOp::compute(Arithmetic &arithmetic, Numbers x) { return arithmetic.convert(x[0], elementType(getResult())); }
 LogicalResult CastOp::verify() {
   if (elementType(getResult()) == ElementType::Bool && elementType(getOperand()) != ElementType::Bool)
     return emitOpError() << "cannot turn " << getOperand().getType() << " into booleans; compare it with something";

@@ -43,8 +43,8 @@ LogicalResult EmbeddingOp::inferReturnTypes(MLIRContext *, std::optional<Locatio
   auto ids = dyn_cast<RankedTensorType>(operands[0].getType());
   auto table = dyn_cast<RankedTensorType>(operands[1].getType());
   if (!ids || !table || !ids.hasStaticShape() || !table.hasStaticShape())
-    return emitOptionalError(location, "embedding takes ids and a table of static shape, got ", operands[0].getType(), " and ",
-                             operands[1].getType());
+    return emitOptionalError(location, "embedding takes ids and a table of static shape, got ", operands[0].getType(),
+                             " and ", operands[1].getType());
   if (table.getRank() < 1)
     return emitOptionalError(location, "embedding: the table must have at least one axis, its rows, but is a scalar");
   SmallVector<int64_t> shape(ids.getShape());
@@ -71,8 +71,8 @@ LogicalResult ScatterAddOp::inferReturnTypes(MLIRContext *, std::optional<Locati
   auto ids = dyn_cast<RankedTensorType>(operands[0].getType());
   auto updates = dyn_cast<RankedTensorType>(operands[1].getType());
   if (!ids || !updates || !ids.hasStaticShape() || !updates.hasStaticShape())
-    return emitOptionalError(location, "scatter_add takes ids and updates of static shape, got ", operands[0].getType(), " and ",
-                             operands[1].getType());
+    return emitOptionalError(location, "scatter_add takes ids and updates of static shape, got ", operands[0].getType(),
+                             " and ", operands[1].getType());
   int64_t rows = adaptor.getRows();
   if (rows < 1)
     return emitOptionalError(location, "scatter_add: the number of rows must be positive, but is ", rows);
@@ -166,8 +166,8 @@ void ScatterAddOp::emitKernel(OpBuilder &builder, ValueRange operands, Value res
   Value id = memref::LoadOp::create(builder, loc, ids, ValueRange{position, zero});
   Value row = arith::IndexCastOp::create(builder, loc, builder.getIndexType(), id);
   forEachVector([&](Value column, Value mask) {
-    Value sum = arith::AddFOp::create(builder, loc, load(sums, row, column, mask),
-                                      load(updates, position, column, mask));
+    Value sum =
+        arith::AddFOp::create(builder, loc, load(sums, row, column, mask), load(updates, position, column, mask));
     store(sum, row, column, mask);
   });
 }

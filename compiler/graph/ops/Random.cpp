@@ -69,17 +69,16 @@ void RandomOp::emitKernel(OpBuilder &builder, ValueRange operands, Value result,
   SmallVector<int32_t> laneNumbers;
   for (int32_t lane = 0; lane < kLanes; ++lane)
     laneNumbers.push_back(lane);
-  Number lanes = numerics::toNumber(
-      arith::ConstantOp::create(builder, loc,
-                                DenseElementsAttr::get(VectorType::get({kLanes}, builder.getI32Type()),
-                                                       ArrayRef<int32_t>(laneNumbers))));
+  Number lanes = numerics::toNumber(arith::ConstantOp::create(
+      builder, loc,
+      DenseElementsAttr::get(VectorType::get({kLanes}, builder.getI32Type()), ArrayRef<int32_t>(laneNumbers))));
 
   // Blocks of a group begin at a multiple of sixteen, so the lane number never carries into the upper word.
   auto emitGroup = [&](Value group, int64_t valid) {
     Value wide = arith::IndexCastOp::create(builder, loc, builder.getI64Type(), group);
     Value block = numerics::toValue(arithmetic.shiftLeft(numerics::toNumber(wide), 4));
-    std::array<Number, 4> bits = numerics::philox(
-        arithmetic, {arithmetic.add(low(block), lanes), high(block), stepLow, stream}, key0, key1);
+    std::array<Number, 4> bits =
+        numerics::philox(arithmetic, {arithmetic.add(low(block), lanes), high(block), stepLow, stream}, key0, key1);
     Value start = arith::MulIOp::create(builder, loc, group, index(kGroup));
     for (int64_t word = 0; word < kGroup / kLanes; ++word) {
       int64_t count = std::min(kLanes, valid - word * kLanes);

@@ -45,7 +45,8 @@ LogicalResult inferFold(std::optional<Location> location, StringRef op, Value op
   bool trailing = axes.front() == rank - static_cast<int64_t>(axes.size());
   if (axes.back() == rank - 1 && !trailing)
     return emitOptionalError(location, op, ": axes ", shapeText(axes), " of a tensor of shape ",
-                             shapeText(shapeOf(operand)), " take the last axis and leave a gap before it; fold the trailing "
+                             shapeText(shapeOf(operand)),
+                             " take the last axis and leave a gap before it; fold the trailing "
                              "axes first and the others after");
   types.push_back(*type);
   return success();

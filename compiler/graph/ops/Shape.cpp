@@ -1,4 +1,5 @@
-// Shape ops: constants, positions, and the same elements repeated, reordered, cut out, padded or put behind one another.
+// Shape ops: constants, positions, and the same elements repeated, reordered, cut out, padded or put behind one
+// another.
 #include "compiler/graph/Build.h"
 #include "compiler/graph/Graph.h"
 #include "compiler/numerics/NumberArithmetic.h"
@@ -41,8 +42,9 @@ bool onePerAxis(std::optional<Location> location, StringRef op, StringRef list, 
                 RankedTensorType operand) {
   if (static_cast<int64_t>(values.size()) == operand.getRank())
     return true;
-  (void)emitOptionalError(location, op, ": ", list, " ", shapeText(values), " must have one entry per axis of the operand of shape ",
-                          shapeText(operand.getShape()), ", that is ", operand.getRank(), ", but has ", values.size());
+  (void)emitOptionalError(location, op, ": ", list, " ", shapeText(values),
+                          " must have one entry per axis of the operand of shape ", shapeText(operand.getShape()),
+                          ", that is ", operand.getRank(), ", but has ", values.size());
   return false;
 }
 
@@ -76,8 +78,8 @@ LogicalResult IotaOp::verify() {
   int64_t rank = cast<RankedTensorType>(getResult().getType()).getRank();
   int64_t axis = getAxis();
   if (axis < 0 || axis >= rank)
-    return emitOpError() << "counts along axis " << axis << ", but the result " << getResult().getType() << " has the axes 0 to "
-                         << rank - 1;
+    return emitOpError() << "counts along axis " << axis << ", but the result " << getResult().getType()
+                         << " has the axes 0 to " << rank - 1;
   return success();
 }
 Number IotaOp::element(ElementReader &reader, ArrayRef<Index> index) { return reader.indexToNumber(index[getAxis()]); }
@@ -96,8 +98,8 @@ LogicalResult BroadcastOp::verify() {
   int64_t previous = -1;
   for (auto [axis, dim] : llvm::enumerate(dims)) {
     if (dim <= previous || dim >= static_cast<int64_t>(to.size()))
-      return emitOpError() << "dims " << shapeText(dims) << " must ascend and lie within the axes of the result of shape "
-                           << shapeText(to);
+      return emitOpError() << "dims " << shapeText(dims)
+                           << " must ascend and lie within the axes of the result of shape " << shapeText(to);
     if (from[axis] != 1 && from[axis] != to[dim])
       return emitOpError() << "cannot repeat shape " << shapeText(from) << " to " << shapeText(to) << ": axis " << axis
                            << " has size " << from[axis] << ", where 1 or " << to[dim] << " is expected";
@@ -172,8 +174,8 @@ SmallVector<Value> ReshapeOp::gradient(OpBuilder &builder, Value upstream) {
 // Transpose.
 
 LogicalResult TransposeOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, ValueRange operands,
-                                            DictionaryAttr attributes, OpaqueProperties properties,
-                                            RegionRange regions, SmallVectorImpl<Type> &types) {
+                                            DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
+                                            SmallVectorImpl<Type> &types) {
   TransposeOp::Adaptor adaptor(operands, attributes, properties, regions);
   RankedTensorType operand = staticTensor(location, "transpose", adaptor.getOperand());
   ArrayRef<int64_t> permutation = adaptor.getPermutation();
@@ -234,8 +236,8 @@ LogicalResult SliceOp::inferReturnTypes(MLIRContext *, std::optional<Location> l
   for (auto [axis, offset, size, extent] :
        llvm::enumerate(adaptor.getOffsets(), adaptor.getSizes(), operand.getShape()))
     if (offset < 0 || size < 1 || offset > extent - size)
-      return emitOptionalError(location, "slice: ", size, " elements from ", offset, " on do not lie within axis ", axis,
-                               " of size ", extent, " of the operand of shape ", shapeText(operand.getShape()));
+      return emitOptionalError(location, "slice: ", size, " elements from ", offset, " on do not lie within axis ",
+                               axis, " of size ", extent, " of the operand of shape ", shapeText(operand.getShape()));
   types.push_back(operand.clone(adaptor.getSizes()));
   return success();
 }
@@ -311,9 +313,11 @@ Number PadOp::element(ElementReader &reader, ArrayRef<Index> index) {
       continue;
     Number number = reader.indexToNumber(from.back());
     if (low)
-      require(arithmetic.compare(numerics::Comparison::GreaterEqual, number, arithmetic.constant(ElementType::I32, int64_t{0})));
+      require(arithmetic.compare(numerics::Comparison::GreaterEqual, number,
+                                 arithmetic.constant(ElementType::I32, int64_t{0})));
     if (high)
-      require(arithmetic.compare(numerics::Comparison::Less, number, arithmetic.constant(ElementType::I32, int64_t{extent})));
+      require(arithmetic.compare(numerics::Comparison::Less, number,
+                                 arithmetic.constant(ElementType::I32, int64_t{extent})));
   }
   return inside ? reader.readIf(*inside, 0, from, zero) : reader.read(0, from);
 }
@@ -344,8 +348,8 @@ LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> 
     if (!next)
       return failure();
     if (next.getElementType() != first.getElementType())
-      return emitOptionalError(location, "concat: operand ", number + 1, " has elements of type ", next.getElementType(),
-                               ", operand 0 of type ", first.getElementType());
+      return emitOptionalError(location, "concat: operand ", number + 1, " has elements of type ",
+                               next.getElementType(), ", operand 0 of type ", first.getElementType());
     bool fits = next.getRank() == first.getRank();
     for (int64_t i = 0; fits && i < first.getRank(); ++i)
       fits = i == axis || next.getShape()[i] == first.getShape()[i];
