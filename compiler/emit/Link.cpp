@@ -9,6 +9,7 @@
 #include "llvm/IR/GlobalVariable.h"
 #include "llvm/Support/raw_ostream.h"
 #include <mutex>
+#include <vector>
 
 LLD_HAS_DRIVER(elf)
 
@@ -81,9 +82,9 @@ absl::Status linkExecutable(llvm::StringRef object, llvm::StringRef tokenizer, c
   auto system = SystemLibraries::find(options.fullyStatic);
   if (!system.ok())
     return system.status();
-  auto archives = options.archives.empty() ? findRuntimeArchives() : options.archives;
-  if (!archives.ok())
-    return archives.status();
+  absl::StatusOr<std::string> runtime = options.runtime.empty() ? findRuntimeArchive() : options.runtime;
+  if (!runtime.ok())
+    return runtime.status();
   auto text = makeTextObject("mekik_tokenizer", tokenizer);
   if (!text.ok())
     return text.status();
@@ -103,9 +104,7 @@ absl::Status linkExecutable(llvm::StringRef object, llvm::StringRef tokenizer, c
   else
     arguments.insert(arguments.end(), {"-pie", "-dynamic-linker", "/lib64/ld-linux-x86-64.so.2", "--as-needed"});
   arguments.insert(arguments.end(), system->before.begin(), system->before.end());
-  arguments.insert(arguments.end(), {*model, *table, "--start-group"});
-  arguments.insert(arguments.end(), archives->begin(), archives->end());
-  arguments.push_back("--end-group");
+  arguments.insert(arguments.end(), {*model, *table, *runtime});
   arguments.insert(arguments.end(), system->after.begin(), system->after.end());
   return link(arguments);
 }

@@ -6,7 +6,6 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/StringRef.h"
 #include <string>
-#include <vector>
 
 namespace mekik::emit {
 
@@ -19,8 +18,8 @@ absl::Status linkShared(llvm::StringRef object, const std::string &path);
 struct ExecutableOptions {
   /// Needs no library at all, not even libc.
   bool fullyStatic = false;
-  /// The runtime's archives, entry point first; empty: those this compiler was built or installed with.
-  std::vector<std::string> archives;
+  /// The runtime as an archive; empty: the one this compiler was built or installed with.
+  std::string runtime;
 };
 
 /// Writes the trainer to `path`: the object with `mekik_model`, `tokenizer` (Tokenizer::toJson(), empty for none) as

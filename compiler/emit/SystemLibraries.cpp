@@ -95,20 +95,15 @@ absl::StatusOr<SystemLibraries> SystemLibraries::find(bool fullyStatic) {
   return result;
 }
 
-absl::StatusOr<std::vector<std::string>> findRuntimeArchives() {
-  std::string program = llvm::sys::fs::getMainExecutable(nullptr, reinterpret_cast<void *>(&findRuntimeArchives));
-  llvm::StringRef bin = llvm::sys::path::parent_path(program);
-  std::vector<std::string> places = {MEKIK_RUNTIME_FOLDER, bin.str() + "/../lib", bin.str() + "/../lib/mekik"};
-  for (const std::string &place : places) {
-    std::vector<std::string> archives;
-    for (const char *name : {"entry", "app", "train", "sample", "model", "checkpoint", "data", "tokenizer", "base"})
-      if (std::string path = absl::StrCat(place, "/libmekik_", name, ".a"); exists(path))
-        archives.push_back(path);
-    if (archives.size() == 9)
-      return archives;
-  }
-  return absl::NotFoundError(absl::StrCat("linking a trainer needs the runtime's archives (libmekik_entry.a and others), "
-                                          "not found in ", places[0], " or ", places[2], "; build the target mekik_entry"));
+absl::StatusOr<std::string> findRuntimeArchive() {
+  std::string program = llvm::sys::fs::getMainExecutable(nullptr, reinterpret_cast<void *>(&findRuntimeArchive));
+  std::string bin = llvm::sys::path::parent_path(program).str();
+  std::string installed = bin + "/../lib/mekik/libmekik_runtime.a", built = MEKIK_RUNTIME_FOLDER "/libmekik_runtime.a";
+  for (const std::string &path : {installed, built})
+    if (exists(path))
+      return path;
+  return absl::NotFoundError(absl::StrCat("linking a trainer needs the runtime, expected as ", installed, " or ", built,
+                                          ", found neither; build the target mekik_runtime_archive"));
 }
 
 } // namespace mekik::emit

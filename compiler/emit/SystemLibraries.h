@@ -1,4 +1,4 @@
-// The files of the C and C++ libraries that an executable is linked from, and the runtime's own archives.
+// The files of the C and C++ libraries that an executable is linked from, and the runtime's own archive.
 #ifndef MEKIK_EMIT_SYSTEM_LIBRARIES_H
 #define MEKIK_EMIT_SYSTEM_LIBRARIES_H
 
@@ -16,8 +16,8 @@ struct SystemLibraries {
   static absl::StatusOr<SystemLibraries> find(bool fullyStatic);
 };
 
-/// The runtime's archives, entry point first: where this compiler was built, or in ../lib/mekik beside the program.
-absl::StatusOr<std::vector<std::string>> findRuntimeArchives();
+/// The runtime with the main of a trainer: where this compiler was built, or in ../lib/mekik beside the program.
+absl::StatusOr<std::string> findRuntimeArchive();
 
 } // namespace mekik::emit
 
