@@ -1,7 +1,7 @@
 // Pass `form-kernels`: outlines the groups of Grouping.h into kernel functions and leaves each function of the model a
 // straight list of calls and views.
 #include "compiler/driver/Passes.h"
-#include "compiler/fusion/Access.h"
+#include "compiler/graph/Access.h"
 #include "compiler/fusion/Grouping.h"
 #include "compiler/graph/Build.h"
 #include "compiler/graph/ModelConventions.h"
@@ -16,6 +16,7 @@ namespace mekik {
 using namespace mlir;
 using namespace mekik;
 using namespace mekik::fusion;
+using namespace mekik::graph;
 using graph::shapeOf;
 
 namespace {

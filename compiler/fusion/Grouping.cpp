@@ -1,6 +1,6 @@
 // Greedy grouping in program order with an exact check against cycles.
 #include "compiler/fusion/Grouping.h"
-#include "compiler/fusion/Access.h"
+#include "compiler/graph/Access.h"
 #include "compiler/graph/Build.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseMap.h"
@@ -9,6 +9,7 @@
 using namespace mlir;
 using namespace mekik;
 using namespace mekik::fusion;
+using namespace mekik::graph;
 using graph::shapeOf;
 
 namespace {

@@ -1,6 +1,6 @@
 // Columns side by side in lanes, the folded axes as loops around the accumulators.
 #include "compiler/lowering/EmitColumns.h"
-#include "compiler/fusion/Access.h"
+#include "compiler/graph/Access.h"
 #include "compiler/graph/Build.h"
 #include "compiler/lowering/Lanes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -20,7 +20,7 @@ constexpr int64_t kBlock = 4 * kLanes;
 struct ColumnsKernel {
   explicit ColumnsKernel(func::FuncOp kernel) {
     for (Operation &op : kernel.getBody().front().without_terminator())
-      if (fusion::reducesLeadingAxes(&op))
+      if (graph::reducesLeadingAxes(&op))
         fold = cast<graph::ReductionOpInterface>(op);
     ArrayRef<int64_t> shape = shapeOf(fold->getOperand(0));
     for (int64_t axis = 0; axis < static_cast<int64_t>(shape.size()); ++axis)

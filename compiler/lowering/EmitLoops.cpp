@@ -1,7 +1,7 @@
 // Pass `emit-loops`: every kernel becomes a function over memrefs that runs a range of tiles. The loops come from three
 // emitters (rows, columns, contractions) or from the op itself if it stands alone.
 #include "compiler/driver/Passes.h"
-#include "compiler/fusion/Access.h"
+#include "compiler/graph/Access.h"
 #include "compiler/graph/ModelConventions.h"
 #include "compiler/lowering/EmitColumns.h"
 #include "compiler/lowering/EmitContraction.h"
@@ -29,7 +29,7 @@ namespace {
 /// The op that decides how the kernel's loops look; null for kernels of kind rows.
 Operation *leadingOp(func::FuncOp kernel) {
   for (Operation &op : kernel.getBody().front().without_terminator())
-    if (isa<graph::ContractionOpInterface, graph::StandaloneOpInterface>(op) || fusion::reducesLeadingAxes(&op))
+    if (isa<graph::ContractionOpInterface, graph::StandaloneOpInterface>(op) || graph::reducesLeadingAxes(&op))
       return &op;
   return nullptr;
 }

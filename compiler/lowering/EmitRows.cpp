@@ -2,7 +2,7 @@
 // (a fold that needs the result of another is one level up) and once more for what is stored; values are computed again
 // in each pass, which cannot change them. Kernels that treat all elements alike forget the shape and run flat.
 #include "compiler/lowering/EmitRows.h"
-#include "compiler/fusion/Access.h"
+#include "compiler/graph/Access.h"
 #include "compiler/graph/Build.h"
 #include "compiler/lowering/Lanes.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -34,8 +34,8 @@ struct RowsKernel {
         continue;
       }
       auto element = cast<graph::ElementOpInterface>(op);
-      uniform &= !fusion::accessesOf(element).usesPosition;
-      if (fusion::isFree(&op))
+      uniform &= !graph::accessesOf(element).usesPosition;
+      if (graph::isFree(&op))
         continue;
       widen(shapeOf(op.getResult(0)));
       uniform &= element.readsInPlace() ||
@@ -184,7 +184,7 @@ private:
       bool fold = isa<graph::ReductionOpInterface>(op);
       level[op.getResult(0)] = needed + fold;
       levels = std::max(levels, needed + fold);
-      if (!fold && !fusion::isFree(&op) && perRow(op.getResult(0)))
+      if (!fold && !graph::isFree(&op) && perRow(op.getResult(0)))
         rowValues.push_back(op.getResult(0));
     }
     for (int64_t now = 1; now <= levels; ++now) {

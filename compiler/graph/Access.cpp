@@ -1,11 +1,11 @@
 // Symbolic run of element definitions: numbers are irrelevant, positions are tokens.
-#include "compiler/fusion/Access.h"
+#include "compiler/graph/Access.h"
 #include "compiler/graph/Build.h"
 #include "compiler/numerics/NumberArithmetic.h"
 
 using namespace mlir;
 using namespace mekik;
-using namespace mekik::fusion;
+using namespace mekik::graph;
 using graph::Index;
 using numerics::Number;
 
@@ -72,7 +72,7 @@ private:
 
 } // namespace
 
-Accesses fusion::accessesOf(graph::ElementOpInterface op) {
+Accesses graph::accessesOf(graph::ElementOpInterface op) {
   Accesses accesses;
   AccessProbe probe(op, accesses);
   SmallVector<Index> index;
@@ -82,9 +82,9 @@ Accesses fusion::accessesOf(graph::ElementOpInterface op) {
   return accesses;
 }
 
-bool fusion::isFree(Operation *op) { return isa<graph::ElementOpInterface>(op) && op->getNumOperands() == 0; }
+bool graph::isFree(Operation *op) { return isa<graph::ElementOpInterface>(op) && op->getNumOperands() == 0; }
 
-bool fusion::reducesLastAxis(Operation *op) {
+bool graph::reducesLastAxis(Operation *op) {
   auto reduction = dyn_cast<graph::ReductionOpInterface>(op);
   if (!reduction)
     return false;
@@ -92,7 +92,7 @@ bool fusion::reducesLastAxis(Operation *op) {
   return reduction.getAxes().size() == 1 && reduction.getAxes().front() == rank - 1;
 }
 
-bool fusion::reducesLeadingAxes(Operation *op) {
+bool graph::reducesLeadingAxes(Operation *op) {
   auto reduction = dyn_cast<graph::ReductionOpInterface>(op);
   if (!reduction)
     return false;

@@ -1,11 +1,11 @@
 // Where an element op reads its operands, found by running the op's own element definition on symbolic positions. Fusion
 // and loop emission decide by this and need to know no op by name.
-#ifndef MEKIK_FUSION_ACCESS_H
-#define MEKIK_FUSION_ACCESS_H
+#ifndef MEKIK_GRAPH_ACCESS_H
+#define MEKIK_GRAPH_ACCESS_H
 
 #include "compiler/graph/Graph.h"
 
-namespace mekik::fusion {
+namespace mekik::graph {
 
 enum class Access {
   Same,    ///< at the index of the result; the shapes are equal
@@ -19,7 +19,7 @@ struct Accesses {
   bool usesPosition = false;             ///< a position enters the value itself, or is computed from a value
 };
 
-Accesses accessesOf(graph::ElementOpInterface op);
+Accesses accessesOf(ElementOpInterface op);
 
 /// True if the result may be copied into every kernel that reads it: it has no operands.
 bool isFree(mlir::Operation *op);
@@ -29,6 +29,6 @@ bool reducesLastAxis(mlir::Operation *op);
 /// A fold over axes that do not include the last.
 bool reducesLeadingAxes(mlir::Operation *op);
 
-} // namespace mekik::fusion
+} // namespace mekik::graph
 
 #endif
