@@ -39,13 +39,11 @@ FailureOr<Value> buildInitial(Build &build, Type type, DictionaryAttr init, int6
   if (name == "constant")
     return build.constant(type, number("a"));
   if (name == "normal") {
-    Value x = graph::RandomNormalOp::create(build.builder, build.loc, type, seed, step,
-                                            build.builder.getI64IntegerAttr(stream));
+    Value x = build.randomNormal(type, seed, step, stream);
     return build.mul(x, number("a"));
   }
   if (name == "uniform") {
-    Value x = graph::RandomOp::create(build.builder, build.loc, type, seed, step,
-                                      build.builder.getI64IntegerAttr(stream));
+    Value x = build.random(type, seed, step, stream);
     return build.add(build.mul(x, number("b") - number("a")), number("a"));
   }
   return emitError(build.loc) << "expects " << graph::kInit

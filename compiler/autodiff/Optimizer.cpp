@@ -65,7 +65,7 @@ void Updater::clip(MutableArrayRef<Trained> parameters) {
   }
   if (!total)
     return;
-  Value norm = build.unary<graph::SqrtOp>(total);
+  Value norm = build.sqrt(total);
   Value ratio = build.div(build.constantLike(norm, optimizer.clip), build.add(norm, 1e-6));
   Value factor = build.minimum(ratio, build.constantLike(ratio, 1));
   for (Trained &one : parameters)
@@ -77,7 +77,7 @@ void Updater::prepare() {
     Value t = build.add(build.cast(step, build.builder.getF64Type()), 1);
     stepSize = build.div(rate, build.sub(1, powerOf(optimizer.beta1, t)));
     Value correction = build.sub(1, powerOf(optimizer.beta2, t));
-    rootScale = build.div(build.constantLike(correction, 1), build.unary<graph::SqrtOp>(correction));
+    rootScale = build.div(build.constantLike(correction, 1), build.sqrt(correction));
   }
   if (optimizer.kind == Optimizer::Kind::AdamW)
     keep = build.sub(1, build.mul(rate, optimizer.weightDecay));
@@ -102,7 +102,7 @@ Value Updater::adam(Trained &one, Value gradient) {
   square = build.add(build.mul(square, optimizer.beta2),
                      build.mul(build.mul(gradient, gradient), 1 - optimizer.beta2));
   // sqrt(v / c) = sqrt(v) / sqrt(c): one division an element instead of three.
-  Value root = build.mul(build.unary<graph::SqrtOp>(square), scalar(rootScale, square));
+  Value root = build.mul(build.sqrt(square), scalar(rootScale, square));
   Value ratio = build.div(mean, build.add(root, optimizer.eps));
   Value start = one.parameter;
   if (optimizer.kind == Optimizer::Kind::AdamW && decays(start))

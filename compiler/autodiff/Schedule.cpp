@@ -25,7 +25,7 @@ Value autodiff::buildRate(OpBuilder &builder, Location loc, const Schedule &sche
     Value progress = build.div(build.add(it, -warmup), length);
     double range = schedule.peak - schedule.floor;
     if (schedule.kind == Schedule::Kind::Cosine) {
-      Value wave = build.unary<graph::CosOp>(build.mul(progress, std::numbers::pi));
+      Value wave = build.cos(build.mul(progress, std::numbers::pi));
       rate = build.add(build.mul(build.mul(build.add(wave, 1), 0.5), range), schedule.floor);
     } else {
       rate = build.add(build.mul(progress, -range), schedule.peak);

@@ -157,6 +157,14 @@ Value Build::mean(Value x, ArrayRef<int64_t> axes) {
   return axes.empty() ? x : div(sum(x, axes), count);
 }
 
+Value Build::random(Type type, Value seed, Value step, int64_t stream) {
+  return RandomOp::create(builder, loc, type, seed, step, builder.getI64IntegerAttr(stream));
+}
+
+Value Build::randomNormal(Type type, Value seed, Value step, int64_t stream) {
+  return RandomNormalOp::create(builder, loc, type, seed, step, builder.getI64IntegerAttr(stream));
+}
+
 Value Build::contract(StringRef equation, Value lhs, Value rhs) {
   auto [operands, result] = equation.split("->");
   auto [left, right] = operands.split(',');

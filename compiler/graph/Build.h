@@ -30,6 +30,8 @@ public:
   mlir::Value maximum(mlir::Value x, mlir::Value y);
   mlir::Value minimum(mlir::Value x, mlir::Value y);
   template <typename UnaryOp> mlir::Value unary(mlir::Value x) { return UnaryOp::create(builder, loc, x.getType(), x); }
+  mlir::Value sqrt(mlir::Value x) { return unary<SqrtOp>(x); }
+  mlir::Value cos(mlir::Value x) { return unary<CosOp>(x); }
   /// how: "eq", "ne", "lt", "le", "gt", "ge".
   mlir::Value compare(llvm::StringRef how, mlir::Value x, mlir::Value y);
   mlir::Value select(mlir::Value condition, mlir::Value ifTrue, mlir::Value ifFalse);
@@ -49,6 +51,9 @@ public:
   mlir::Value sum(mlir::Value x, llvm::ArrayRef<int64_t> axes);
   mlir::Value max(mlir::Value x, llvm::ArrayRef<int64_t> axes);
   mlir::Value mean(mlir::Value x, llvm::ArrayRef<int64_t> axes);
+  /// Uniform in [0, 1), and standard normal (which also uses `stream` + 1); seed and step are i64 scalars.
+  mlir::Value random(mlir::Type type, mlir::Value seed, mlir::Value step, int64_t stream);
+  mlir::Value randomNormal(mlir::Type type, mlir::Value seed, mlir::Value step, int64_t stream);
   /// "bij,bjk->bik".
   mlir::Value contract(llvm::StringRef equation, mlir::Value lhs, mlir::Value rhs);
   /// Last two axes multiplied as matrices, leading axes broadcast; a rank-1 operand is a row or column.
