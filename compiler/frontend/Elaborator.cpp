@@ -260,6 +260,8 @@ void Elaborator::finishFunction() {
       mlir::NamedAttrList all = attributes(role, entry.name);
       if (entry.initializer)
         all.set(graph::kInit, entry.initializer);
+      if (!entry.block.empty())
+        all.set(graph::kBlock, builder.getStringAttr(entry.block));
       if (entry.classes && !entry.unchecked)
         all.set(graph::kClasses, builder.getI64IntegerAttr(*entry.classes));
       argumentAttributes.push_back(all.getDictionary(builder.getContext()));

@@ -27,6 +27,7 @@ struct Interface {
   std::optional<int64_t> classes;   ///< inputs and targets: declared, or found from use
   bool classesDeclared = false;
   bool unchecked = false; ///< holds a value that stands for "ignore" and is no class
+  std::string block = ""; ///< of a parameter: the block whose body declares it
 };
 
 struct NamedResult {

@@ -210,8 +210,9 @@ void Elaborator::declareParameter(const ParamStmt &param) {
     return;
   }
   auto type = mlir::RankedTensorType::get(*shape, floatType);
+  std::string blockName = callStack.empty() ? "" : callStack.back().block;
   mlir::Value value =
-      addArgument(params, params.size(), Interface{fullName, param.name.range, {}, init, {}, false, false}, type);
+      addArgument(params, params.size(), Interface{fullName, param.name.range, {}, init, {}, false, false, blockName}, type);
   frame->declare(param.name, result(value, names, param.name.range), NameKind::Parameter);
 }
 

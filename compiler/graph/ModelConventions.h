@@ -38,6 +38,8 @@ inline constexpr llvm::StringLiteral kName = "mekik.name";
 /// constant a; normal with standard deviation a; uniform in [a, b). Parameter number i (by position among the
 /// parameters) draws from stream MEKIK_STREAM_INIT + 2 i.
 inline constexpr llvm::StringLiteral kInit = "mekik.init";
+/// StringAttr of a parameter: the block whose body declares it; absent outside of blocks.
+inline constexpr llvm::StringLiteral kBlock = "mekik.block";
 /// IntegerAttr i64 of an input or target of class ids: they lie in [0, classes). Absent: unchecked.
 inline constexpr llvm::StringLiteral kClasses = "mekik.classes";
 

@@ -1,0 +1,211 @@
+#!/usr/bin/env python3
+"""What the trained GPT of models/gpt must be: sizes, known losses, and bytes that nothing may change.
+
+Usage: gpt.py CHECK. ctest runs each check by itself; MEKIK_SOURCE_DIR and MEKIK_BINARY_DIR say where things are.
+"""
+import json
+import os
+import pathlib
+import random
+import shutil
+import struct
+import subprocess
+import sys
+
+SOURCE = pathlib.Path(os.environ["MEKIK_SOURCE_DIR"])
+BINARY = pathlib.Path(os.environ["MEKIK_BINARY_DIR"])
+MEKIK = BINARY / "bin" / "mekik"
+MODEL = SOURCE / "models/gpt/gpt.mekik"
+PROVERBS = SOURCE / "models/gpt/atasozleri.txt"
+WORK = BINARY / "tests" / "models"
+LLVM = pathlib.Path(os.environ.get("MEKIK_LLVM_TOOLS", "/usr/lib/llvm-22/bin"))
+
+
+def run(*command, status=0):
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
+    if done.returncode != status:
+        sys.exit(f"{' '.join(str(p) for p in command)}\nexit status {done.returncode}, expected {status}\n{done.stderr}")
+    return done.stdout
+
+
+def folder(name):
+    path = WORK / name
+    shutil.rmtree(path, ignore_errors=True)
+    path.mkdir(parents=True)
+    return path
+
+
+def compiled(name, *options, data=PROVERBS):
+    path = folder(name) / "gpt"
+    run(MEKIK, "compile", MODEL, "--data", data, "-o", path, *options)
+    return path
+
+
+def log(path):
+    """The lines of a training log without what may differ between equal runs."""
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    for line in lines:
+        del line["seconds"]
+    return lines
+
+
+def train(program, out, *options, data=PROVERBS):
+    run(program, "train", "--data", data, "--out", out, "--log", out / "log.jsonl", *options)
+    return log(out / "log.jsonl")
+
+
+def same(one, other, *names):
+    for name in names:
+        if (one / name).read_bytes() != (other / name).read_bytes():
+            sys.exit(f"{one / name} and {other / name} differ")
+
+
+def equal(found, expected, what):
+    if found != expected:
+        sys.exit(f"{what}: expected {expected}, found {found}")
+
+
+def below(found, limit, what):
+    if not found < limit:
+        sys.exit(f"{what}: expected less than {limit}, found {found}")
+    print(f"{what}: {found}")
+
+
+def counts_of_parameters():
+    plan = json.loads(run(MEKIK, "plan", MODEL, "-D", "vocab=30", "--json"))
+    equal(plan["parameters"], 27678, "parameters")
+    groups = {group["name"]: group["parameters"] for group in plan["groups"]}
+    equal(groups, {"wte, wpe": 1472, "norm": 320, "attention": 8192, "mlp": 16704, "head, head_bias": 990}, "groups")
+    trainer = json.loads(run(compiled("counts"), "info", "--json"))
+    equal(trainer["parameters"], 27678, "parameters in the program")
+    for arena, size in plan["arenas"].items():
+        equal(trainer["arenas"][arena], size, f"arena {arena}, planned and compiled")
+
+
+def untrained_loss():
+    # A rate of almost nothing leaves the parameters as init made them.
+    first = train(compiled("untrained", "-D", "rate=1e-30"), WORK / "untrained", "--steps", "1")[0]
+    for part in ("train_loss", "validation_loss"):
+        below(abs(first[part] - 3.40), 0.1, f"{part} {first[part]} from 3.40")
+
+
+def safetensors(path, tensors):
+    header, data = {}, b""
+    for name, (shape, values) in tensors.items():
+        bytes_ = struct.pack(f"<{len(values)}i", *values)
+        header[name] = {"dtype": "I32", "shape": shape, "data_offsets": [len(data), len(data) + len(bytes_)]}
+        data += bytes_
+    text = json.dumps(header).encode()
+    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
+
+
+def memorizes_two_windows():
+    out = folder("memorize")
+    generator = random.Random(1)
+    windows = [[generator.randrange(30) for _ in range(17)] for _ in range(2)]
+    data = out / "windows.safetensors"
+    safetensors(data, {"tokens": ([2, 16], [i for w in windows for i in w[:16]]),
+                       "next": ([2, 16], [i for w in windows for i in w[1:]])})
+    program = compiled("memorize/program", "-D", "vocab=30", "-D", "dropout=0", "-D", "rate=0.01", "-D", "steps=60", data=data)
+    lines = train(program, out / "run", "--validation", "0", "--eval-every", "60", data=data)
+    equal(lines[-1]["step"], 60, "last step")
+    below(lines[-1]["train_loss"], 0.01, "loss of the two windows")
+
+
+def resumed_equals_uninterrupted():
+    program = compiled("resume")
+    options = ["--eval-every", "5", "--seed", "3"]
+    train(program, WORK / "resume/whole", "--steps", "20", *options)
+    for parts in ([7], [1], [19], [2, 4, 6, 8, 10, 12, 14, 16, 18]):
+        out = WORK / f"resume/parts-{len(parts)}-{parts[0]}"
+        train(program, out, "--steps", parts[0], *options)
+        for steps in parts[1:] + [20]:
+            train(program, out, "--steps", steps, "--resume")
+        same(WORK / "resume/whole", out, "last.safetensors", "best.safetensors", "curve.svg")
+        equal(log(out / "log.jsonl"), log(WORK / "resume/whole/log.jsonl"), "log")
+
+
+def same_seed_same_bytes():
+    program = compiled("seed")
+    for name, seed in (("a", "5"), ("b", "5"), ("c", "6")):
+        train(program, WORK / "seed" / name, "--steps", "30", "--seed", seed)
+    same(WORK / "seed/a", WORK / "seed/b", "last.safetensors", "best.safetensors", "curve.svg")
+    equal(log(WORK / "seed/a/log.jsonl"), log(WORK / "seed/b/log.jsonl"), "log")
+    if (WORK / "seed/a/last.safetensors").read_bytes() == (WORK / "seed/c/last.safetensors").read_bytes():
+        sys.exit("another seed gave the same weights")
+    samples = [run(program, "sample", "--checkpoint", WORK / "seed" / name, "--seed", "9") for name in "ab"]
+    equal(samples[0], samples[1], "samples")
+
+
+def threads_change_nothing():
+    program = compiled("threads")
+    for threads in "123":
+        out = WORK / "threads" / threads
+        train(program, out, "--steps", "40", "--threads", threads)
+        same(WORK / "threads/1", out, "last.safetensors", "best.safetensors")
+        equal(log(out / "log.jsonl"), log(WORK / "threads/1/log.jsonl"), f"log with {threads} threads")
+
+
+def targets_change_nothing():
+    if "avx512vl" not in pathlib.Path("/proc/cpuinfo").read_text():
+        print("this machine has no AVX-512; nothing to compare")
+        return
+    for cpu in ("x86-64-v3", "x86-64-v4"):
+        train(compiled(f"targets-{cpu}", "--cpu", cpu), WORK / f"targets-{cpu}", "--steps", "40")
+    same(WORK / "targets-x86-64-v3", WORK / "targets-x86-64-v4", "last.safetensors", "best.safetensors")
+
+
+def garbage_in_memory_changes_nothing():
+    program = compiled("garbage")
+    train(program, WORK / "garbage/clean", "--steps", "20")
+    os.environ["MEKIK_FILL_WORK"] = "1"
+    train(program, WORK / "garbage/dirty", "--steps", "20")
+    same(WORK / "garbage/clean", WORK / "garbage/dirty", "last.safetensors", "best.safetensors")
+
+
+def learns_the_proverbs():
+    program = compiled("proverbs")
+    losses = []
+    for seed in range(1, 6):
+        lines = train(program, WORK / f"proverbs/{seed}", "--seed", seed)
+        equal(lines[-1]["step"], 3000, "last step")
+        losses.append(min(line["validation_loss"] for line in lines))
+    print("best validation losses:", losses)
+    below(sum(losses) / len(losses), 2.28, "mean validation loss of seeds 1 to 5")
+
+
+def train_of_mekik_equals_train_of_the_program():
+    program = compiled("commands")
+    train(program, WORK / "commands/program", "--steps", "10")
+    os.environ["MEKIK_CACHE"] = str(WORK / "commands/cache")
+    for _ in range(2):  # compiled, then found compiled
+        run(MEKIK, "train", MODEL, "--data", PROVERBS, "--out", WORK / "commands/mekik", "--steps", "10")
+        same(WORK / "commands/program", WORK / "commands/mekik", "last.safetensors", "best.safetensors")
+    equal(len(list((WORK / "commands/cache").iterdir())), 1, "programs in the cache")
+    checkpoint = ["--checkpoint", WORK / "commands/mekik"]
+    equal(run(MEKIK, "sample", MODEL, *checkpoint), run(program, "sample", *checkpoint), "samples")
+    equal(json.loads(run(MEKIK, "eval", MODEL, "--data", PROVERBS, "--json", *checkpoint)),
+          json.loads(run(program, "eval", "--data", PROVERBS, "--json", *checkpoint)), "eval")
+
+
+def objects_need_three_functions_at_most():
+    out = folder("object")
+    run(MEKIK, "compile", MODEL, "-D", "vocab=30", "--emit=obj", "-o", out / "gpt.o")
+    undefined = {line.split()[-1] for line in run(LLVM / "llvm-nm", "-u", out / "gpt.o").splitlines() if line.strip()}
+    equal(undefined - {"memcpy", "memset", "memmove"}, set(), "undefined symbols")
+    run(MEKIK, "compile", MODEL, "-D", "vocab=30", "--emit=lib", "-o", out / "libgpt.a")
+    (out / "use.c").write_text('#include "libgpt.h"\nint main(void) { return mekik_model.magic != MEKIK_ABI_MAGIC; }\n')
+    run("clang-22", "-std=c11", "-Wall", "-Werror", "-o", out / "use", out / "use.c", out / "libgpt.a")
+    run(out / "use")
+
+
+def programs_are_small():
+    for name, limit, options in (("dynamic", 1_000_000, []), ("static", 3_000_000, ["--static"])):
+        program = compiled(f"size-{name}", *options)
+        run(LLVM / "llvm-strip", program)
+        below(program.stat().st_size, limit, f"bytes of a stripped {name} program")
+        run(program, "info", "--json")
+
+
+if __name__ == "__main__":
+    globals()[sys.argv[1]]()

@@ -1,0 +1,92 @@
+// The command line `mekik`: finds the command, shows its messages, turns its status into an exit status.
+// 0: done. 1: failed, with one message. 2: wrong usage, with one message.
+#include "compiler/driver/Version.h"
+#include "runtime/base/AtomicFile.h"
+#include "runtime/base/Concat.h"
+#include "runtime/base/File.h"
+#include "tools/mekik/Command.h"
+#include <csignal>
+#include <unistd.h>
+
+namespace mekik::tool {
+
+base::Status fromAbsl(const absl::Status &status) {
+  if (status.ok())
+    return {};
+  std::string message(status.message());
+  switch (status.code()) {
+  case absl::StatusCode::kNotFound:
+    return base::notFoundError(std::move(message));
+  case absl::StatusCode::kInvalidArgument:
+    return base::invalidArgumentError(std::move(message));
+  default:
+    return base::internalError(std::move(message));
+  }
+}
+
+base::Status printOut(std::string_view text) { return base::writeAll(STDOUT_FILENO, text, "standard output"); }
+
+void printError(std::string_view text) {
+  // With standard error gone there is nobody left to tell.
+  (void)base::writeAll(STDERR_FILENO, text, "standard error").ok();
+}
+
+base::Status writeTo(const std::string &path, std::string_view text) {
+  return path == "-" ? printOut(text) : base::writeFileAtomically(path, text);
+}
+
+void addExamples(CLI::App &command, std::string_view examples) {
+  std::string footer = "Examples:";
+  for (std::string_view rest = examples; !rest.empty();) {
+    size_t end = rest.find('\n');
+    base::append(footer, "\n  ", rest.substr(0, end));
+    rest = end == std::string_view::npos ? "" : rest.substr(end + 1);
+  }
+  command.footer(footer);
+}
+
+static int report(const std::string &command, const base::Status &status) {
+  if (status.ok())
+    return 0;
+  printError(base::concat(command, ": error: ", status.message(), "\n"));
+  return status.code() == base::StatusCode::WrongUsage ? 2 : 1;
+}
+
+static int run(int argc, char **argv) {
+  CLI::App app("Compiles models written as text into programs that train and sample them.", "mekik");
+  app.set_version_flag("--version", base::concat("mekik ", driver::kVersion));
+  app.set_help_flag("-h,--help", "This text.");
+  app.set_help_all_flag("--help-all", "The help of every command.");
+  app.require_subcommand(1);
+  app.failure_message(CLI::FailureMessage::simple);
+  addExamples(app, "mekik compile models/gpt/gpt.mekik --data proverbs.txt -o gpt\n"
+                   "mekik train models/gpt/gpt.mekik --data proverbs.txt --out run\n"
+                   "mekik COMMAND --help");
+  std::vector<std::pair<std::string, Action>> actions = {
+      {"compile", addCompile(app)}, {"train", addTrain(app)},     {"sample", addSample(app)},
+      {"eval", addEval(app)},       {"run", addRun(app)},         {"plan", addPlan(app)},
+      {"check", addCheck(app)},     {"inspect", addInspect(app)}, {"completion", addCompletion(app)},
+  };
+  // CLI11 reports by exceptions; they end here.
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError &error) {
+    if (error.get_exit_code() == 0)
+      return app.exit(error) == 0 ? 0 : 1;
+    std::string place = "mekik";
+    for (const CLI::App *command : app.get_subcommands())
+      place += " " + command->get_name();
+    return report(place, wrongUsage(base::concat(error.what(), " (", place, " --help tells more)")));
+  }
+  for (auto &[name, action] : actions)
+    if (app.got_subcommand(name))
+      return report("mekik " + name, action());
+  return 2;
+}
+
+} // namespace mekik::tool
+
+int main(int argc, char **argv) {
+  std::signal(SIGPIPE, SIG_DFL);
+  return mekik::tool::run(argc, argv);
+}

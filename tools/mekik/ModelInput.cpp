@@ -1,0 +1,164 @@
+// Options, tokenizer and configuration of a model, brought together.
+#include "tools/mekik/ModelInput.h"
+#include "compiler/syntax/Parser.h"
+#include "runtime/base/Concat.h"
+#include "runtime/base/File.h"
+#include "runtime/base/Json.h"
+#include "runtime/data/TextData.h"
+#include <filesystem>
+
+namespace mekik::tool {
+
+using base::concat;
+using base::Status;
+using base::StatusOr;
+
+std::string stem(const std::string &path) { return std::filesystem::path(path).stem().string(); }
+
+void addModelOptions(CLI::App &command, ModelInput &input) {
+  command.add_option("MODEL", input.path, "A model (.mekik), or MLIR of any stage (.mlir).")->required();
+  command.add_option("-D,--define", input.definitions, "Sets a `config` of the model: -D width=64. May be repeated.")
+      ->type_name("NAME=VALUE")
+      ->allow_extra_args(false)
+      ->take_all();
+}
+
+void addCpuOption(CLI::App &command, ModelInput &input) {
+  command.add_option("--cpu", input.cpu, "The CPU to compile for: x86-64-v3 (AVX2), x86-64-v4 (AVX-512) or native.")
+      ->type_name("CPU")
+      ->capture_default_str();
+}
+
+void addTextOptions(CLI::App &command, ModelInput &input) {
+  command
+      .add_option("--data", input.data,
+                  "Text to learn from; its tokenizer sets `config vocab`. Without it, the only .txt file beside the\n"
+                  "model. Models that are not about text take a .safetensors file.")
+      ->type_name("FILE");
+  command.add_option("--tokenizer", input.tokenizer, "characters or bytes")
+      ->check(CLI::IsMember({"characters", "bytes"}))
+      ->type_name("KIND")
+      ->capture_default_str();
+  command.add_option("--layout", input.layout, "lines: every line is an example; stream: the text is one")
+      ->check(CLI::IsMember({"lines", "stream"}))
+      ->type_name("KIND")
+      ->capture_default_str();
+  command.add_option("--end", input.end, "The character that ends examples, for lines of characters.")
+      ->type_name("CHARACTER")
+      ->capture_default_str();
+}
+
+static StatusOr<std::map<std::string, std::string>> readDefinitions(const std::vector<std::string> &definitions) {
+  std::map<std::string, std::string> overrides;
+  for (const std::string &definition : definitions) {
+    size_t equals = definition.find('=');
+    if (equals == std::string::npos || equals == 0)
+      return wrongUsage(concat("-D ", definition, ": expected NAME=VALUE, as in -D width=64"));
+    std::string name = definition.substr(0, equals);
+    if (!overrides.emplace(name, definition.substr(equals + 1)).second)
+      return wrongUsage(concat("-D ", name, ": given twice"));
+  }
+  return overrides;
+}
+
+static StatusOr<std::unique_ptr<driver::Compiler>> compile(const ModelInput &input, driver::CompilerOptions options) {
+  std::string messages;
+  auto compiler = driver::Compiler::fromFile(input.path, std::move(options), messages);
+  printError(messages);
+  if (!compiler.ok())
+    return fromAbsl(compiler.status());
+  return std::move(*compiler);
+}
+
+static driver::CompilerOptions compilerOptions(const ModelInput &input, std::map<std::string, std::string> overrides) {
+  driver::CompilerOptions options;
+  options.frontend.overrides = std::move(overrides);
+  options.frontend.precision = input.precision;
+  options.cpu = input.cpu;
+  options.gradientFunction = input.gradientFunction;
+  options.verifyEach = input.verifyEach;
+  return options;
+}
+
+/// True if the source declares this `config`. Errors of the source are told later, by the compilation.
+static bool declares(const std::string &path, std::string_view name) {
+  auto source = syntax::Source::fromFile(path);
+  if (!source.ok() || path.ends_with(".mlir"))
+    return false;
+  syntax::Diagnostics diagnostics(*source);
+  syntax::Model model = syntax::parse(*source, diagnostics);
+  if (diagnostics.hasErrors())
+    return false;
+  for (const frontend::ConfigDeclaration &config : frontend::configDeclarations(model))
+    if (config.name == name)
+      return true;
+  return false;
+}
+
+/// The only text in the folder of the model; empty if there is none or more than one.
+static std::string textBeside(const std::string &path) {
+  std::string found;
+  std::error_code ignored;
+  for (const auto &entry : std::filesystem::directory_iterator(base::folderOf(path), ignored)) {
+    if (entry.path().extension() != ".txt")
+      continue;
+    if (!found.empty())
+      return "";
+    found = entry.path().string();
+  }
+  return found;
+}
+
+static StatusOr<std::unique_ptr<tokenizer::Tokenizer>> makeTokenizer(const ModelInput &input, const std::string &path) {
+  data::Layout layout = input.layout == "stream" ? data::Layout::Stream : data::Layout::Lines;
+  if (input.tokenizer == "bytes")
+    return tokenizer::makeByteTokenizer(layout == data::Layout::Lines);
+  MEKIK_ASSIGN_OR_RETURN(data::Text text, data::Text::load(path));
+  return data::makeTokenizer(input.tokenizer, text, layout, input.end);
+}
+
+StatusOr<LoadedModel> load(const ModelInput &input, Need need) {
+  MEKIK_ASSIGN_OR_RETURN(auto overrides, readDefinitions(input.definitions));
+  LoadedModel loaded;
+  loaded.dataPath = input.data;
+  // A model about text declares `config vocab`.
+  bool isTensors = input.data.ends_with(".safetensors");
+  auto vocab = overrides.find("vocab");
+  if (!isTensors && declares(input.path, "vocab") && (vocab == overrides.end() || need == Need::Program || !input.data.empty())) {
+    if (loaded.dataPath.empty())
+      loaded.dataPath = textBeside(input.path);
+    if (!loaded.dataPath.empty() || input.tokenizer == "bytes") {
+      MEKIK_ASSIGN_OR_RETURN(loaded.tokenizer, makeTokenizer(input, loaded.dataPath));
+      std::string size = std::to_string(loaded.tokenizer->size());
+      if (vocab != overrides.end() && vocab->second != size)
+        return base::invalidArgumentError(concat("-D vocab=", vocab->second, ": the tokenizer of ", loaded.dataPath,
+                                                 " has ", size, " symbols; leave -D vocab out to take it from there"));
+      overrides["vocab"] = size;
+      if (input.data.empty() && !loaded.dataPath.empty())
+        printError(concat("vocabulary of ", loaded.dataPath, ": ", loaded.tokenizer->describe(), "\n"));
+    } else if (need == Need::Program) {
+      return wrongUsage(concat(input.path, " is a model about text, and its program carries the tokenizer of a text; give one "
+                                           "with --data FILE, or --tokenizer bytes"));
+    }
+  }
+  if (input.smallBatch && declares(input.path, "batch"))
+    overrides.emplace("batch", "1");
+  MEKIK_ASSIGN_OR_RETURN(loaded.compiler, compile(input, compilerOptions(input, std::move(overrides))));
+  return loaded;
+}
+
+StatusOr<LoadedModel> loadAs(const ModelInput &input, const std::string &configuration,
+                             std::unique_ptr<tokenizer::Tokenizer> tokenizer) {
+  LoadedModel loaded;
+  loaded.tokenizer = std::move(tokenizer);
+  std::map<std::string, std::string> overrides;
+  MEKIK_ASSIGN_OR_RETURN(base::Json values, base::Json::parse(configuration, "the configuration in the checkpoint"));
+  for (size_t i = 0; i < values.keys().size(); ++i) {
+    const base::Json &value = values.elements()[i];
+    overrides[values.keys()[i]] = value.boolean() ? (*value.boolean() ? "true" : "false") : value.text();
+  }
+  MEKIK_ASSIGN_OR_RETURN(loaded.compiler, compile(input, compilerOptions(input, std::move(overrides))));
+  return loaded;
+}
+
+} // namespace mekik::tool
