@@ -53,9 +53,9 @@ static std::string moduleText(mlir::ModuleOp module, llvm::StringRef attribute) 
 
 StatusOr<std::string> cachedProgram(LoadedModel &model) {
   MEKIK_ASSIGN_OR_RETURN(std::string folder, cacheFolder());
-  auto libraries = emit::findRuntimeArchives();
-  if (!libraries.ok())
-    return fromAbsl(libraries.status());
+  auto runtime = emit::findRuntimeArchive();
+  if (!runtime.ok())
+    return fromAbsl(runtime.status());
   auto target = lowering::Target::parse(model.compiler->options().cpu);
   if (!target.ok())
     return wrongUsage(concat("--cpu: ", std::string(target.status().message())));
@@ -67,8 +67,7 @@ StatusOr<std::string> cachedProgram(LoadedModel &model) {
   key.update(moduleText(module, graph::kSourceHash));
   key.update(concat("\n", options.tokenizerJson, "\n", target->triple, " ", target->cpu, " ", target->features, "\n"));
   key.update(stamp(ownPath().string()));
-  for (const std::string &library : *libraries)
-    key.update(stamp(library));
+  key.update(stamp(*runtime));
   std::string name = module.getName() ? module.getName()->str() : "model";
   std::string path = concat(folder, "/", name, "-", key.finishHex().substr(0, 24));
   if (base::pathKind(path) == base::PathKind::RegularFile)
