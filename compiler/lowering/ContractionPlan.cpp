@@ -13,6 +13,9 @@ int64_t divideCeil(int64_t a, int64_t b) { return (a + b - 1) / b; }
 constexpr int64_t kTileWork = 64 * 1024;
 constexpr int64_t kMostTiles = 256;
 
+/// A right operand of this size is read at speed where it lies; a larger one wants panels.
+constexpr int64_t kCachedBytes = 4 << 20;
+
 int64_t product(llvm::ArrayRef<ContractionAxis> axes) {
   int64_t size = 1;
   for (const ContractionAxis &axis : axes)
@@ -159,9 +162,10 @@ ContractionPlan ContractionPlan::make(const Contraction &contraction, const Targ
   plan.width = std::min<int64_t>(target.lanes(contraction.elementBytes), int64_t(llvm::bit_ceil(uint64_t(lanes))));
   if (!contraction.lanesInBatch) {
     int64_t rows = plan.outerRowsSize * plan.row.size;
+    int64_t rightBytes = product(contraction.contracted) * lanes * contraction.elementBytes;
     if (lanes > 1 && contraction.lanes.right != 1)
       plan.access = RightAccess::Transposed;
-    else if (rows >= 512 && lanes > 2 * plan.width)
+    else if (lanes > 2 * plan.width && (rows >= 512 || (rows >= 128 && rightBytes > kCachedBytes)))
       plan.access = RightAccess::Copied;
   }
   chooseRegisterBlock(plan, target);
