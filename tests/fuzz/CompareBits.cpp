@@ -53,6 +53,7 @@ public:
   absl::Status call(StringRef name, int64_t step, uint64_t seed) {
     auto function = module.lookupSymbol<func::FuncOp>(name);
     std::vector<Tensor> arguments;
+    inputs.clear();
     for (BlockArgument argument : function.getArguments()) {
       DictionaryAttr attributes = function.getArgAttrDict(argument.getArgNumber());
       Name key{attributeOf(attributes, graph::kRole), attributeOf(attributes, graph::kName)};
@@ -65,6 +66,7 @@ public:
       else if (key.first == "input" || key.first == "target")
         fillInput(tensor, classesOf(attributes), seed);
       arguments.push_back(tensor);
+      inputs[key] = tensor;
     }
     absl::StatusOr<std::vector<Tensor>> results = reference::evaluate(function, arguments);
     if (!results.ok())
@@ -81,14 +83,12 @@ public:
     return classes ? classes.getInt() : 0;
   }
 
-  const Tensor *find(const Name &name) const {
-    auto found = tensors.find(name);
-    return found == tensors.end() ? nullptr : &found->second;
-  }
+  const std::map<Name, Tensor> &all() const { return tensors; }
+  const std::map<Name, Tensor> &argumentsOfLastCall() const { return inputs; }
 
 private:
   ModuleOp module;
-  std::map<Name, Tensor> tensors;
+  std::map<Name, Tensor> tensors, inputs;
 };
 
 const char *roleName(int32_t role) {
@@ -130,29 +130,50 @@ std::optional<int64_t> firstDifference(const Tensor &expected, const void *found
   return std::nullopt;
 }
 
+/// One call and everything the interpreted side knows after it.
+struct Step {
+  std::string function;
+  std::map<Name, Tensor> before, after;
+};
+
+/// The program both sides run.
+absl::StatusOr<std::vector<Step>> interpret(ModuleOp derived, const CompareOptions &options) {
+  std::vector<std::pair<std::string, int64_t>> calls = {{"init", 0}, {"forward", 0}, {"loss", 0}};
+  for (int step = 0; step < options.steps; ++step)
+    calls.push_back({"train_step", step});
+  calls.push_back({"forward", 0});
+  Interpreted interpreted(derived);
+  std::vector<Step> steps;
+  for (const auto &[function, step] : calls) {
+    if (!derived.lookupSymbol<func::FuncOp>(function))
+      continue;
+    if (absl::Status status = interpreted.call(function, step, options.seed); !status.ok())
+      return status;
+    steps.push_back({function, interpreted.argumentsOfLastCall(), interpreted.all()});
+  }
+  return steps;
+}
+
 class Comparison {
 public:
-  Comparison(model::Model &compiled, Interpreted &interpreted, std::string where)
-      : compiled(compiled), interpreted(interpreted), where(std::move(where)) {}
+  Comparison(model::Model &compiled, std::string where) : compiled(compiled), where(std::move(where)) {}
 
-  absl::Status call(const char *name, int64_t step, uint64_t seed) {
-    auto function = compiled.function(name);
+  absl::Status run(const Step &step) {
+    auto function = compiled.function(step.function);
     if (!function.ok())
-      return absl::OkStatus();
-    if (auto status = interpreted.call(name, step, seed); !status.ok())
-      return status;
+      return absl::InternalError(std::string(function.status().message()));
     for (uint64_t i = 0; i < (*function)->tensorCount; ++i) {
       const MekikTensor &tensor = (*function)->tensors[i];
       if (isArgument(tensor.role))
-        std::memcpy(compiled.data(tensor), interpreted.find(nameOf(tensor))->data(), tensor.bytes);
+        std::memcpy(compiled.data(tensor), step.before.at(nameOf(tensor)).data(), tensor.bytes);
     }
     compiled.call(**function);
     for (uint64_t i = 0; i < (*function)->tensorCount; ++i)
       if (!isArgument((*function)->tensors[i].role))
-        if (auto status = compare(name, (*function)->tensors[i]); !status.ok())
+        if (absl::Status status = compare(step, (*function)->tensors[i]); !status.ok())
           return status;
     for (uint64_t i = 0; i < compiled.descriptor().tensorCount; ++i)
-      if (auto status = compare(name, compiled.descriptor().tensors[i]); !status.ok())
+      if (absl::Status status = compare(step, compiled.descriptor().tensors[i]); !status.ok())
         return status;
     return absl::OkStatus();
   }
@@ -164,24 +185,23 @@ private:
     return {role, role == tensor.name ? "" : tensor.name};
   }
 
-  absl::Status compare(const char *function, const MekikTensor &tensor) {
+  absl::Status compare(const Step &step, const MekikTensor &tensor) {
     Name name = nameOf(tensor);
-    const Tensor *expected = interpreted.find(name);
-    if (!expected) // state before the first training step
+    auto expected = step.after.find(name);
+    if (expected == step.after.end()) // state before the first training step
       return absl::OkStatus();
-    if (auto position = firstDifference(*expected, compiled.data(tensor))) {
-      double found = tensor.type == MEKIK_F32 ? static_cast<const float *>(compiled.data(tensor))[*position]
-                                              : static_cast<const double *>(compiled.data(tensor))[*position];
-      char numbers[96];
-      std::snprintf(numbers, sizeof numbers, "evaluator %.17g, compiled %.17g", expected->getDouble(*position), found);
-      return absl::InternalError(absl::StrCat(where, ", after ", function, ": ", name.first, " '", name.second,
-                                              "' differs at element ", *position, ": ", numbers));
-    }
-    return absl::OkStatus();
+    std::optional<int64_t> position = firstDifference(expected->second, compiled.data(tensor));
+    if (!position)
+      return absl::OkStatus();
+    double found = tensor.type == MEKIK_F32 ? static_cast<const float *>(compiled.data(tensor))[*position]
+                                            : static_cast<const double *>(compiled.data(tensor))[*position];
+    char numbers[96];
+    std::snprintf(numbers, sizeof numbers, "evaluator %.17g, compiled %.17g", expected->second.getDouble(*position), found);
+    return absl::InternalError(absl::StrCat(where, ", after ", step.function, ": ", name.first, " '", name.second,
+                                            "' differs at element ", *position, ": ", numbers));
   }
 
   model::Model &compiled;
-  Interpreted &interpreted;
   std::string where;
 };
 
@@ -214,6 +234,10 @@ absl::Status fuzz::compareBits(ModuleOp model, const CompareOptions &options) {
   if (failed(passes.run(*derived)))
     return absl::InternalError("derive-functions failed");
 
+  absl::StatusOr<std::vector<Step>> steps = interpret(*derived, options);
+  if (!steps.ok())
+    return steps.status();
+
   for (const std::string &cpu : options.targets) {
     if (!runsHere(cpu))
       continue;
@@ -230,14 +254,9 @@ absl::Status fuzz::compareBits(ModuleOp model, const CompareOptions &options) {
       auto compiled = model::Model::create(*(*loaded)->model(), settings);
       if (!compiled.ok())
         return absl::InternalError(std::string(compiled.status().message()));
-      Interpreted interpreted(*derived);
-      Comparison comparison(*compiled, interpreted, absl::StrCat(cpu, ", ", threads, " threads"));
-      std::vector<std::pair<const char *, int64_t>> calls = {{"init", 0}, {"forward", 0}, {"loss", 0}};
-      for (int step = 0; step < options.steps; ++step)
-        calls.push_back({"train_step", step});
-      calls.push_back({"forward", 0});
-      for (auto [name, step] : calls)
-        if (auto status = comparison.call(name, step, options.seed); !status.ok())
+      Comparison comparison(*compiled, absl::StrCat(cpu, ", ", threads, " threads"));
+      for (const Step &step : *steps)
+        if (absl::Status status = comparison.run(step); !status.ok())
           return status;
     }
   }
