@@ -1,5 +1,5 @@
-// Translation, the pass list, and LLVM's code generator. Kernels come as finished vector loops, so the passes only clean
-// up; no loop transformation and no vectorizer runs.
+// Translation, the pass list, and LLVM's code generator. Kernels come as finished vector loops, so the passes only
+// clean up; no loop transformation and no vectorizer runs.
 #include "compiler/emit/CodeGenerator.h"
 #include "absl/strings/str_cat.h"
 #include "mlir/Target/LLVMIR/Export.h"

@@ -2,14 +2,14 @@
 #include "compiler/emit/Descriptor.h"
 #include "absl/strings/str_cat.h"
 #include "compiler/graph/ModelConventions.h"
-#include "llvm/ADT/StringMap.h"
-#include "llvm/IR/Constants.h"
-#include "llvm/IR/DerivedTypes.h"
-#include "llvm/IR/GlobalVariable.h"
 #include "mlir/IR/BuiltinAttributes.h"
 #include "mlir/IR/BuiltinTypes.h"
 #include "mlir/IR/Location.h"
 #include "runtime/abi/MekikAbi.h"
+#include "llvm/ADT/StringMap.h"
+#include "llvm/IR/Constants.h"
+#include "llvm/IR/DerivedTypes.h"
+#include "llvm/IR/GlobalVariable.h"
 #include <optional>
 
 namespace mekik::emit {
@@ -19,11 +19,17 @@ constexpr llvm::StringLiteral kSchedule = "graph.schedule";
 constexpr llvm::StringLiteral kDispatch = "graph.dispatch";
 
 int32_t roleNumber(llvm::StringRef role) {
-  static const llvm::StringMap<int32_t> numbers = {
-      {"parameter", MEKIK_PARAMETER}, {"state", MEKIK_OPTIMIZER_STATE}, {"input", MEKIK_INPUT},
-      {"target", MEKIK_TARGET},       {"step", MEKIK_STEP},             {"seed", MEKIK_SEED},
-      {"output", MEKIK_OUTPUT},       {"probe", MEKIK_PROBE},           {"loss", MEKIK_LOSS},
-      {"gradient", MEKIK_GRADIENT},   {"rate", MEKIK_RATE}};
+  static const llvm::StringMap<int32_t> numbers = {{"parameter", MEKIK_PARAMETER},
+                                                   {"state", MEKIK_OPTIMIZER_STATE},
+                                                   {"input", MEKIK_INPUT},
+                                                   {"target", MEKIK_TARGET},
+                                                   {"step", MEKIK_STEP},
+                                                   {"seed", MEKIK_SEED},
+                                                   {"output", MEKIK_OUTPUT},
+                                                   {"probe", MEKIK_PROBE},
+                                                   {"loss", MEKIK_LOSS},
+                                                   {"gradient", MEKIK_GRADIENT},
+                                                   {"rate", MEKIK_RATE}};
   return numbers.lookup(role);
 }
 
@@ -64,8 +70,8 @@ public:
     auto shape = llvm::ArrayType::get(i64, MEKIK_MAX_RANK);
     tensorType = llvm::StructType::get(context, {pointer, i32, i32, i32, i32, shape, i64, i64, i64});
     bufferType = llvm::StructType::get(context, {i64, i32, i32});
-    dispatchType = llvm::StructType::get(context, {pointer, pointer, pointer, i64, i32, i32,
-                                                   llvm::Type::getDoubleTy(context)});
+    dispatchType =
+        llvm::StructType::get(context, {pointer, pointer, pointer, i64, i32, i32, llvm::Type::getDoubleTy(context)});
     functionType = llvm::StructType::get(context, {pointer, pointer, pointer, i64, i64, i64, i64});
   }
 
@@ -79,23 +85,22 @@ public:
         functions.push_back(function(op, workBytes, scratchBytes));
     if (!error.ok())
       return error;
-    llvm::Constant *fields[] = {
-        number(i64, MEKIK_ABI_MAGIC),
-        number(i32, MEKIK_ABI_VERSION),
-        number(i32, sizeof(MekikModel)),
-        text(module.getName().value_or("model")),
-        text(string(module, graph::kSourceHash)),
-        text(MEKIK_COMPILER_VERSION),
-        text(target.name),
-        text(string(module, graph::kConfiguration)),
-        array(tensorType, tensors, "tensors"),
-        array(functionType, functions, "functions"),
-        number(i64, tensors.size()),
-        number(i64, functions.size()),
-        number(i64, integer(module, graph::kParameterBytes)),
-        number(i64, integer(module, graph::kStateBytes)),
-        number(i64, workBytes),
-        number(i64, scratchBytes)};
+    llvm::Constant *fields[] = {number(i64, MEKIK_ABI_MAGIC),
+                                number(i32, MEKIK_ABI_VERSION),
+                                number(i32, sizeof(MekikModel)),
+                                text(module.getName().value_or("model")),
+                                text(string(module, graph::kSourceHash)),
+                                text(MEKIK_COMPILER_VERSION),
+                                text(target.name),
+                                text(string(module, graph::kConfiguration)),
+                                array(tensorType, tensors, "tensors"),
+                                array(functionType, functions, "functions"),
+                                number(i64, tensors.size()),
+                                number(i64, functions.size()),
+                                number(i64, integer(module, graph::kParameterBytes)),
+                                number(i64, integer(module, graph::kStateBytes)),
+                                number(i64, workBytes),
+                                number(i64, scratchBytes)};
     llvm::Constant *model = llvm::ConstantStruct::getAnon(context, fields);
     auto *global = new llvm::GlobalVariable(ir, model->getType(), /*isConstant=*/true,
                                             llvm::GlobalValue::ExternalLinkage, model, "mekik_model");
@@ -104,8 +109,7 @@ public:
   }
 
 private:
-  template <typename Attribute>
-  Attribute attribute(mlir::Operation *op, llvm::StringRef name, Attribute otherwise) {
+  template <typename Attribute> Attribute attribute(mlir::Operation *op, llvm::StringRef name, Attribute otherwise) {
     auto value = op->getAttrOfType<Attribute>(name);
     if (value)
       return value;
@@ -153,8 +157,8 @@ private:
   llvm::Constant *tensor(mlir::DictionaryAttr entry) {
     auto name = entry.getAs<mlir::StringAttr>("name"), role = entry.getAs<mlir::StringAttr>("role");
     auto typeAttribute = entry.getAs<mlir::TypeAttr>("type");
-    auto type = typeAttribute ? llvm::dyn_cast<mlir::RankedTensorType>(typeAttribute.getValue())
-                              : mlir::RankedTensorType();
+    auto type =
+        typeAttribute ? llvm::dyn_cast<mlir::RankedTensorType>(typeAttribute.getValue()) : mlir::RankedTensorType();
     auto integer = [&](llvm::StringRef key, int64_t otherwise) {
       auto value = entry.getAs<mlir::IntegerAttr>(key);
       return value ? value.getInt() : otherwise;

@@ -97,8 +97,18 @@ absl::Status linkExecutable(llvm::StringRef object, llvm::StringRef tokenizer, c
     if (!part->ok())
       return part->status();
 
-  Arguments arguments = {"-m", "elf_x86_64", "--hash-style=gnu", "--build-id=none", "--eh-frame-hdr",
-                         "--gc-sections", "--icf=safe", "--strip-all", "-z", "noexecstack", "-o", path};
+  Arguments arguments = {"-m",
+                         "elf_x86_64",
+                         "--hash-style=gnu",
+                         "--build-id=none",
+                         "--eh-frame-hdr",
+                         "--gc-sections",
+                         "--icf=safe",
+                         "--strip-all",
+                         "-z",
+                         "noexecstack",
+                         "-o",
+                         path};
   if (options.fullyStatic)
     arguments.push_back("-static");
   else

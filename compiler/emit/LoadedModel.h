@@ -3,8 +3,8 @@
 #define MEKIK_EMIT_LOADED_MODEL_H
 
 #include "absl/status/statusor.h"
-#include "llvm/ADT/StringRef.h"
 #include "runtime/abi/MekikAbi.h"
+#include "llvm/ADT/StringRef.h"
 #include <memory>
 
 namespace mekik::emit {

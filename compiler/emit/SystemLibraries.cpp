@@ -16,8 +16,8 @@ bool exists(const std::string &path) { return llvm::sys::fs::exists(path); }
 /// GCC's own folders, newest version first.
 std::vector<std::string> gccFolders() {
   std::vector<std::pair<int, std::string>> found;
-  for (const char *base : {"/usr/lib/gcc/x86_64-linux-gnu", "/usr/lib/gcc/x86_64-redhat-linux",
-                           "/usr/lib/gcc/x86_64-pc-linux-gnu"}) {
+  for (const char *base :
+       {"/usr/lib/gcc/x86_64-linux-gnu", "/usr/lib/gcc/x86_64-redhat-linux", "/usr/lib/gcc/x86_64-pc-linux-gnu"}) {
     std::error_code error;
     for (llvm::sys::fs::directory_iterator entry(base, error), end; entry != end && !error; entry.increment(error)) {
       int version = 0;

@@ -43,9 +43,9 @@ void exchange(Axes &axes) {
 
 } // namespace
 
-Contraction Contraction::analyze(llvm::StringRef leftLabels, llvm::StringRef rightLabels,
-                                 llvm::StringRef resultLabels, llvm::ArrayRef<int64_t> leftShape,
-                                 llvm::ArrayRef<int64_t> rightShape, int64_t elementBytes) {
+Contraction Contraction::analyze(llvm::StringRef leftLabels, llvm::StringRef rightLabels, llvm::StringRef resultLabels,
+                                 llvm::ArrayRef<int64_t> leftShape, llvm::ArrayRef<int64_t> rightShape,
+                                 int64_t elementBytes) {
   llvm::SmallVector<int64_t> resultShape;
   for (char label : resultLabels)
     resultShape.push_back(at(leftLabels, leftShape, label, at(rightLabels, rightShape, label, 1)));

@@ -1,5 +1,5 @@
-// What a sum of products is once its letters are gone: axes with a size and a stride in each operand, sorted by the part
-// they play, and a plan that cuts them into tiles and register blocks. Pure arithmetic on shapes; emits nothing.
+// What a sum of products is once its letters are gone: axes with a size and a stride in each operand, sorted by the
+// part they play, and a plan that cuts them into tiles and register blocks. Pure arithmetic on shapes; emits nothing.
 #ifndef MEKIK_LOWERING_CONTRACTION_H
 #define MEKIK_LOWERING_CONTRACTION_H
 
@@ -21,13 +21,13 @@ struct ContractionAxis {
 };
 
 /// The axes by role. Axes of size 1 are gone; neighbours that are contiguous in every operand that has them are one.
-/// "Left" and "right" are the operands after a possible exchange, made so that the fastest axis of the result is not one
-/// of the left operand alone.
+/// "Left" and "right" are the operands after a possible exchange, made so that the fastest axis of the result is not
+/// one of the left operand alone.
 struct Contraction {
-  int64_t elementBytes = 4;  // 4 (f32) or 8 (f64)
-  bool swapped = false;      // the operands are exchanged
-  bool lanesInBatch = false; // the fastest axis of the result is in both operands
-  ContractionAxis lanes;     // the fastest axis of the result; result stride 1
+  int64_t elementBytes = 4;                      // 4 (f32) or 8 (f64)
+  bool swapped = false;                          // the operands are exchanged
+  bool lanesInBatch = false;                     // the fastest axis of the result is in both operands
+  ContractionAxis lanes;                         // the fastest axis of the result; result stride 1
   llvm::SmallVector<ContractionAxis> batch;      // in both operands and the result, without `lanes`
   llvm::SmallVector<ContractionAxis> rows;       // left and result
   llvm::SmallVector<ContractionAxis> columns;    // right and result, without `lanes`
@@ -49,9 +49,9 @@ enum class RightAccess {
 /// Loops and blocks for one contraction on one target. Every count follows from the shapes and the target alone.
 struct ContractionPlan {
   Contraction contraction;
-  ContractionAxis row;                              // the axis register blocks run over
-  llvm::SmallVector<ContractionAxis> outer;         // batch and columns: one small product each
-  llvm::SmallVector<ContractionAxis> outerRows;     // the other rows: they share a packed right operand
+  ContractionAxis row;                          // the axis register blocks run over
+  llvm::SmallVector<ContractionAxis> outer;     // batch and columns: one small product each
+  llvm::SmallVector<ContractionAxis> outerRows; // the other rows: they share a packed right operand
   int64_t outerSize = 1, outerRowsSize = 1;
 
   int64_t width = 1;        // lanes of a vector
@@ -61,8 +61,8 @@ struct ContractionPlan {
 
   // k: axes before `split` and blocks of `depth` along it are run through with accumulators resting in the result.
   int64_t split = 0, depth = 1;
-  int64_t depthBlocks = 1;    // visits of an accumulator
-  int64_t depthElements = 1;  // products of the largest visit
+  int64_t depthBlocks = 1;   // visits of an accumulator
+  int64_t depthElements = 1; // products of the largest visit
 
   // A tile: so many steps of `outer`, columns, steps of `outerRows`, rows.
   int64_t tileOuter = 1, tileColumns = 1, tileOuterRows = 1, tileRows = 1;

@@ -49,7 +49,8 @@ void ContractionEmitter::emitBlock(Offsets base, Value column, int64_t rows, int
       }
   };
   if (epilogue)
-    at.when(depth.last, [&] { storeAll(true); }, [&] { storeAll(false); });
+    at.when(
+        depth.last, [&] { storeAll(true); }, [&] { storeAll(false); });
   else
     storeAll(false);
 }
@@ -91,16 +92,17 @@ Values ContractionEmitter::emitStep(const Block &block, Offsets base, Value pane
   Values rights;
   for (int64_t vector = 0; vector < block.vectors; ++vector) {
     int64_t ahead = vector * plan.width;
-    rights.push_back(panel ? load(panels, at.add(panel, ahead), plan.width)
-                           : gather(right, at.add(base.right, ahead * lanes.right), lanes.right, block.lanesOf(vector)));
+    rights.push_back(panel
+                         ? load(panels, at.add(panel, ahead), plan.width)
+                         : gather(right, at.add(base.right, ahead * lanes.right), lanes.right, block.lanesOf(vector)));
   }
   for (int64_t row = 0; row < block.rows; ++row) {
     Value place = at.add(base.left, row * plan.row.left);
     Value shared = plan.contraction.lanesInBatch ? Value() : broadcast(left, place);
     for (int64_t vector = 0; vector < block.vectors; ++vector) {
-      Value factor = shared ? shared
-                            : gather(left, at.add(place, vector * plan.width * lanes.left), lanes.left,
-                                     block.lanesOf(vector));
+      Value factor =
+          shared ? shared
+                 : gather(left, at.add(place, vector * plan.width * lanes.left), lanes.left, block.lanesOf(vector));
       Value &sum = sums[row * block.vectors + vector];
       // Not vector.fma: that becomes llvm.fmuladd, which a strict compiler rounds twice.
       sum = mlir::math::FmaOp::create(at.builder, at.loc, factor, rights[vector], sum);

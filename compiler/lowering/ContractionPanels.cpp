@@ -1,18 +1,16 @@
 // Panels: a column block of the right operand, copied so that each step of k reads consecutive vectors. Where the lanes
 // are apart but k is contiguous, squares are transposed in registers.
 #include "compiler/lowering/ContractionEmitter.h"
-#include "llvm/ADT/bit.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "llvm/ADT/bit.h"
 
 namespace mekik::lowering {
 
 using mlir::Value;
 using Values = LoopBuilder::Values;
 
-Value ContractionEmitter::panelStart(Value column) {
-  return at.mul(at.sub(column, columns.from), plan.depthElements);
-}
+Value ContractionEmitter::panelStart(Value column) { return at.mul(at.sub(column, columns.from), plan.depthElements); }
 
 void ContractionEmitter::emitPacking(Offsets base, Value column, int64_t vectors, int64_t lastLanes) {
   for (int64_t vector = 0; vector < vectors; ++vector) {

@@ -102,9 +102,8 @@ void ContractionEmitter::emitDepthBlock(Offsets base, Value block, Range outerRo
   depth.length = even ? at.index(plan.depth) : at.min(at.sub(at.index(split.size), start), plan.depth);
 
   if (plan.access != RightAccess::Direct)
-    forColumnBlocks([&](Value column, int64_t vectors, int64_t lastLanes) {
-      emitPacking(base, column, vectors, lastLanes);
-    });
+    forColumnBlocks(
+        [&](Value column, int64_t vectors, int64_t lastLanes) { emitPacking(base, column, vectors, lastLanes); });
   at.loop(outerRows.from, outerRows.to, 1, [&](Value number) {
     Offsets rowBase = offsets(base, plan.outerRows, number);
     at.loop(rows.from, rows.to, plan.cacheRows, [&](Value from) {
@@ -126,9 +125,8 @@ void ContractionEmitter::forColumnBlocks(llvm::function_ref<void(Value, int64_t,
     at.loop(columns.from, to, size, [&](Value column) { body(column, plan.blockVectors, plan.width); });
   }
   if (rest)
-    at.when(at.equal(columns.to, lanes.size), [&] {
-      body(at.index(fullEnd), llvm::divideCeil(rest, plan.width), (rest - 1) % plan.width + 1);
-    });
+    at.when(at.equal(columns.to, lanes.size),
+            [&] { body(at.index(fullEnd), llvm::divideCeil(rest, plan.width), (rest - 1) % plan.width + 1); });
 }
 
 void ContractionEmitter::forRowBlocks(Range rows, llvm::function_ref<void(Value, int64_t)> body) {
@@ -168,12 +166,10 @@ Value ContractionEmitter::gather(Value buffer, Value offset, int64_t stride, int
     return broadcast(buffer, offset);
   Values elements;
   for (int64_t lane = 0; lane < plan.width; ++lane)
-    elements.push_back(lane < count ? mlir::memref::LoadOp::create(at.builder, at.loc, buffer,
-                                                                   at.add(offset, lane * stride))
-                                          .getResult()
-                                    : mlir::arith::ConstantOp::create(at.builder, at.loc,
-                                                                      at.builder.getZeroAttr(element))
-                                          .getResult());
+    elements.push_back(
+        lane < count
+            ? mlir::memref::LoadOp::create(at.builder, at.loc, buffer, at.add(offset, lane * stride)).getResult()
+            : mlir::arith::ConstantOp::create(at.builder, at.loc, at.builder.getZeroAttr(element)).getResult());
   return mlir::vector::FromElementsOp::create(at.builder, at.loc, vectorType(plan.width), elements);
 }
 

@@ -1,13 +1,13 @@
-// Emits the loops of a contraction: register blocks of independent multiply-add chains, k innermost, in the order of the
-// numerics contract whatever the plan.
+// Emits the loops of a contraction: register blocks of independent multiply-add chains, k innermost, in the order of
+// the numerics contract whatever the plan.
 #ifndef MEKIK_LOWERING_EMIT_CONTRACTION_H
 #define MEKIK_LOWERING_EMIT_CONTRACTION_H
 
 #include "compiler/graph/Graph.h"
 #include "compiler/lowering/Contraction.h"
-#include "llvm/ADT/STLFunctionalExtras.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/Value.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 
 namespace mekik::lowering {
 
@@ -19,13 +19,14 @@ struct ContractionPosition {
   int64_t lanes;
 };
 
-/// Receives each vector of finished sums exactly once and returns what is stored in its place (same type). May emit ops.
+/// Receives each vector of finished sums exactly once and returns what is stored in its place (same type). May emit
+/// ops.
 using ContractionEpilogue =
     llvm::function_ref<mlir::Value(mlir::OpBuilder &, mlir::Location, mlir::Value, const ContractionPosition &)>;
 
 /// Emits tiles [first, last) (index values) of `plan`. `left` and `right` are the operands as written (before any
-/// exchange), `result` the result: dense memrefs of f32 or f64. `scratch` is a memref<Nxi8>, N >= plan.scratchBytes(), or
-/// null if that is 0. Without an epilogue the sums themselves are stored.
+/// exchange), `result` the result: dense memrefs of f32 or f64. `scratch` is a memref<Nxi8>, N >= plan.scratchBytes(),
+/// or null if that is 0. Without an epilogue the sums themselves are stored.
 void emitContraction(mlir::OpBuilder &builder, mlir::Location loc, const ContractionPlan &plan, mlir::Value left,
                      mlir::Value right, mlir::Value result, mlir::Value scratch, mlir::Value first, mlir::Value last,
                      ContractionEpilogue epilogue = nullptr);

@@ -1,10 +1,10 @@
-// Loops and index arithmetic that fold while they are built: a loop known to run once leaves no loop, a sum with zero no
-// sum. What an emitter writes stays readable, and what it leaves for LLVM stays small.
+// Loops and index arithmetic that fold while they are built: a loop known to run once leaves no loop, a sum with zero
+// no sum. What an emitter writes stays readable, and what it leaves for LLVM stays small.
 #ifndef MEKIK_LOWERING_LOOP_BUILDER_H
 #define MEKIK_LOWERING_LOOP_BUILDER_H
 
-#include "llvm/ADT/STLFunctionalExtras.h"
 #include "mlir/IR/Builders.h"
+#include "llvm/ADT/STLFunctionalExtras.h"
 #include <optional>
 
 namespace mekik::lowering {

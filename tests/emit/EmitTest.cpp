@@ -60,9 +60,9 @@ module @tiny attributes {mekik.source_hash = "00ff", mekik.configuration = "{\"b
 class Emit : public testing::Test {
 protected:
   void SetUp() override {
-    context.loadDialect<graph::GraphDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect, mlir::math::MathDialect,
-                        mlir::memref::MemRefDialect, mlir::scf::SCFDialect, mlir::vector::VectorDialect,
-                        mlir::LLVM::LLVMDialect>();
+    context.loadDialect<graph::GraphDialect, mlir::arith::ArithDialect, mlir::func::FuncDialect,
+                        mlir::math::MathDialect, mlir::memref::MemRefDialect, mlir::scf::SCFDialect,
+                        mlir::vector::VectorDialect, mlir::LLVM::LLVMDialect>();
     auto parsed = lowering::Target::parse("x86-64-v3");
     ASSERT_TRUE(parsed.ok());
     target = *parsed;
@@ -179,6 +179,17 @@ TEST_F(Emit, ACallIntoTheMathLibraryIsRefusedByName) {
   EXPECT_NE(object.status().message().find("expf"), std::string::npos) << object.status();
 }
 
+TEST_F(Emit, EveryOperationThatKernelsUseIsInstructions) {
+  auto module = lower("%a = arith.maximumf %x, %x : f32\n %b = arith.minimumf %a, %x : f32\n"
+                      "%c = arith.maxnumf %a, %b : f32\n %d = math.sqrt %c : f32\n %e = math.absf %d : f32\n"
+                      "%f = math.fma %e, %a, %b : f32\n %g = arith.divf %f, %c : f32\n"
+                      "%h = arith.fptosi %g : f32 to i64\n %i0 = arith.sitofp %h : i64 to f32\n"
+                      "%j = math.roundeven %i0 : f32\n %k = math.copysign %j, %f : f32\n"
+                      "%l = math.floor %k : f32\n %y = arith.negf %l : f32");
+  auto object = emit::emitObject(*module, target);
+  EXPECT_TRUE(object.ok()) << object.status();
+}
+
 TEST_F(Emit, ProductsAndSumsStayTwoRoundings) {
   auto module = lower("%p = arith.mulf %x, %x : f32\n %y = arith.addf %p, %x : f32");
   auto assembly = emit::emitAssembly(*module, target);
@@ -260,7 +271,8 @@ INSTANTIATE_TEST_SUITE_P(Kinds, Executables, testing::Bool(),
                          [](const auto &info) { return info.param ? "Static" : "Dynamic"; });
 
 TEST_F(Emit, AMissingRuntimeIsSaidWithItsPath) {
-  absl::Status status = emit::linkExecutable(compile(), "", "/tmp/never-written", {.fullyStatic = false, .runtime = "/nowhere/libx.a"});
+  absl::Status status =
+      emit::linkExecutable(compile(), "", "/tmp/never-written", {.fullyStatic = false, .runtime = "/nowhere/libx.a"});
   ASSERT_FALSE(status.ok());
   EXPECT_NE(status.message().find("/nowhere/libx.a"), std::string::npos) << status;
 }

@@ -48,8 +48,8 @@ struct Case {
     return text;
   }
   ContractionPlan plan(const Target &target) const {
-    return ContractionPlan::make(
-        Contraction::analyze(left, right, result, shape(left), shape(right), isDouble ? 8 : 4), target);
+    return ContractionPlan::make(Contraction::analyze(left, right, result, shape(left), shape(right), isDouble ? 8 : 4),
+                                 target);
   }
 };
 
@@ -148,8 +148,8 @@ protected:
       epilogue = twice;
     unsigned count = block->getNumArguments();
     lowering::emitContraction(builder, loc, plan, block->getArgument(0), block->getArgument(1), block->getArgument(2),
-                              plan.scratchBytes() ? block->getArgument(3) : mlir::Value(), block->getArgument(count - 2),
-                              block->getArgument(count - 1), epilogue);
+                              plan.scratchBytes() ? block->getArgument(3) : mlir::Value(),
+                              block->getArgument(count - 2), block->getArgument(count - 1), epilogue);
     mlir::func::ReturnOp::create(builder, loc);
   }
 
@@ -183,7 +183,8 @@ protected:
     for (char *byte = reinterpret_cast<char *>(result.data + size);
          byte < reinterpret_cast<char *>(result.memory.data() + result.memory.size()); ++byte)
       ASSERT_EQ(*byte, char(0xff)) << c.describe() << ": wrote past the end";
-    for (char *byte = reinterpret_cast<char *>(result.memory.data()); byte < reinterpret_cast<char *>(result.data); ++byte)
+    for (char *byte = reinterpret_cast<char *>(result.memory.data()); byte < reinterpret_cast<char *>(result.data);
+         ++byte)
       ASSERT_EQ(*byte, char(0xff)) << c.describe() << ": wrote before the start";
   }
 
