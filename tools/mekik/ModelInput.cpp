@@ -1,5 +1,6 @@
 // Options, tokenizer and configuration of a model, brought together.
 #include "tools/mekik/ModelInput.h"
+#include "compiler/lowering/Target.h"
 #include "compiler/syntax/Parser.h"
 #include "runtime/base/Concat.h"
 #include "runtime/base/File.h"
@@ -62,6 +63,8 @@ static StatusOr<std::map<std::string, std::string>> readDefinitions(const std::v
 }
 
 static StatusOr<std::unique_ptr<driver::Compiler>> compile(const ModelInput &input, driver::CompilerOptions options) {
+  if (auto target = lowering::Target::parse(input.cpu); !target.ok())
+    return wrongUsage(std::string(target.status().message()));
   std::string messages;
   auto compiler = driver::Compiler::fromFile(input.path, std::move(options), messages);
   printError(messages);

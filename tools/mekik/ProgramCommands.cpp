@@ -30,8 +30,11 @@ public:
       Entry &entry = entries.emplace_back();
       entry.name = name;
       entry.isFlag = spec.value.empty();
-      entry.option = entry.isFlag ? command.add_flag(name, help)
-                                  : command.add_option(name, entry.value, help)->type_name(std::string(spec.value));
+      // A second argument of add_flag would be taken as a variable to bind.
+      entry.option = entry.isFlag ? command.add_flag(name) : command.add_option(name, entry.value);
+      entry.option->description(help);
+      if (!entry.isFlag)
+        entry.option->type_name(std::string(spec.value));
     }
   }
 
