@@ -28,7 +28,7 @@ using reference::Tensor;
 struct CheckCommand {
   ModelInput input;
   uint64_t seed = 1;
-  int64_t elements = 2;
+  int64_t elements = 8;
   double tolerance = 1e-6;
   bool json = false;
 };
