@@ -34,6 +34,7 @@ private:
   struct Node {
     KernelGroup group;
     Operation *view = nullptr;
+    bool merged = false; ///< its ops are in another node
     llvm::BitVector needs;
     size_t lastPosition = 0;
   };
@@ -138,10 +139,60 @@ private:
       bool perRow = false;
       if (fits(op, node, perRow) && !closesCycle(op, node)) {
         add(op, node, perRow);
+        for (size_t other : candidates)
+          if (other != node && mergeable(op, node, other))
+            merge(node, other);
         return true;
       }
     }
     return false;
+  }
+
+  /// True if `op`, now in `node`, could as well have joined `other`, and neither group needs the other but through it.
+  bool mergeable(Operation *op, size_t node, size_t other) {
+    bool perRow = false;
+    if (nodes[node].group.domain != nodes[other].group.domain || !fits(op, other, perRow) ||
+        perRow != member[op].perRow || nodes[node].group.ops.size() + nodes[other].group.ops.size() > kMostOps ||
+        reaches(node, other))
+      return false;
+    // `node` needs `other` for `op`; it must not need it for anything else.
+    for (Operation *each : nodes[node].group.ops)
+      for (Value operand : each->getOperands()) {
+        auto producer = memberOf(operand);
+        if (!producer || producer->node == node)
+          continue;
+        if (producer->node == other ? each != op : reaches(other, producer->node))
+          return false;
+      }
+    return true;
+  }
+
+  /// True if `user` transitively needs `producer`.
+  bool reaches(size_t producer, size_t user) const {
+    return producer < nodes[user].needs.size() && nodes[user].needs.test(producer);
+  }
+
+  void merge(size_t node, size_t other) {
+    Node &from = nodes[other], &into = nodes[node];
+    for (Operation *op : from.group.ops)
+      member[op].node = node;
+    into.group.ops.append(from.group.ops.begin(), from.group.ops.end());
+    into.lastPosition = std::max(into.lastPosition, from.lastPosition);
+    into.needs |= from.needs;
+    into.needs.reset(other);
+    from.merged = true;
+    from.group.ops.clear();
+    for (Node &user : nodes)
+      if (other < user.needs.size() && user.needs.test(other)) {
+        user.needs.reset(other);
+        if (&user == &into)
+          continue;
+        if (user.needs.size() <= node)
+          user.needs.resize(node + 1);
+        user.needs.set(node);
+        user.needs |= into.needs;
+      }
+    from.needs.clear();
   }
 
   bool fits(Operation *op, size_t node, bool &perRow) {
@@ -175,11 +226,8 @@ private:
   /// True if some operand from outside the group itself needs the group.
   bool closesCycle(Operation *op, size_t node) {
     for (Value operand : op->getOperands())
-      if (auto producer = memberOf(operand); producer && producer->node != node) {
-        const llvm::BitVector &needs = nodes[producer->node].needs;
-        if (node < needs.size() && needs.test(node))
-          return true;
-      }
+      if (auto producer = memberOf(operand); producer && producer->node != node && reaches(node, producer->node))
+        return true;
     return false;
   }
 
@@ -214,8 +262,11 @@ private:
     }
     using Entry = std::pair<size_t, size_t>;
     std::priority_queue<Entry, std::vector<Entry>, std::greater<Entry>> ready;
+    size_t alive = 0;
+    for (const Node &node : nodes)
+      alive += !node.merged;
     for (size_t node = 0; node < nodes.size(); ++node)
-      if (missing[node] == 0)
+      if (missing[node] == 0 && !nodes[node].merged)
         ready.push({nodes[node].lastPosition, node});
     std::vector<size_t> sorted;
     while (!ready.empty()) {
@@ -226,7 +277,7 @@ private:
         if (--missing[user] == 0)
           ready.push({nodes[user].lastPosition, user});
     }
-    assert(sorted.size() == nodes.size() && "groups form no cycle");
+    assert(sorted.size() == alive && "groups form no cycle");
 
     KernelPlan plan;
     plan.groups.reserve(nodes.size());

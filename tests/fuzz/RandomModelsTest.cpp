@@ -1,4 +1,4 @@
-// Random models, compiled and evaluated. Without arguments 150 seeds as one test; for a long run:
+// Random models, compiled and evaluated. Without arguments 100 seeds as one test; for a long run:
 //   mekik_fuzz_test --seeds=FIRST:LAST
 // and to look at the model of one seed:
 //   mekik_fuzz_test --print=SEED
@@ -32,7 +32,7 @@ absl::Status checkSeed(mlir::MLIRContext &context, uint64_t seed) {
 
 TEST(RandomModels, CompiledCodeEqualsTheEvaluatorInEveryBit) {
   mlir::MLIRContext context(driver::dialects());
-  for (uint64_t seed = 0; seed < 150; ++seed) {
+  for (uint64_t seed = 0; seed < 100; ++seed) {
     absl::Status status = checkSeed(context, seed);
     ASSERT_TRUE(status.ok()) << "seed " << seed << ": " << status.message();
   }
