@@ -4,9 +4,9 @@
 #include "compiler/autodiff/Optimizer.h"
 #include "compiler/graph/Build.h"
 #include "compiler/graph/ModelConventions.h"
-#include "runtime/abi/MekikPhilox.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/Pass/Pass.h"
+#include "runtime/abi/MekikPhilox.h"
 #include "llvm/ADT/DenseSet.h"
 
 using namespace mlir;
@@ -46,8 +46,8 @@ FailureOr<Value> buildInitial(Build &build, Type type, DictionaryAttr init, int6
     Value x = build.random(type, seed, step, stream);
     return build.add(build.mul(x, number("b") - number("a")), number("a"));
   }
-  return emitError(build.loc) << "expects " << graph::kInit
-                              << " of kind zeros, ones, constant, normal or uniform, got " << init;
+  return emitError(build.loc) << "expects " << graph::kInit << " of kind zeros, ones, constant, normal or uniform, got "
+                              << init;
 }
 
 /// Values of the block that depend on one of `roots`.
@@ -195,8 +195,8 @@ LogicalResult DeriveFunctions::deriveTrainStep(ModelFunction train, const Optimi
     for (StringRef kind : optimizer.stateKinds()) {
       std::string name = (kind + "/" + function.name(parameter)).str();
       stateAttributes.push_back(ModelFunction::attributes(context, "state", name));
-      one.state.push_back(function.insertArgument(position++, parameter.getType(), stateAttributes.back(),
-                                                  parameter.getLoc()));
+      one.state.push_back(
+          function.insertArgument(position++, parameter.getType(), stateAttributes.back(), parameter.getLoc()));
     }
     trained.push_back(one);
   }

@@ -1,5 +1,5 @@
-// The reverse walk. Two sweeps: forward, which values depend on the ones asked for; backward from the loss, handing each
-// op the sum of what its users contributed.
+// The reverse walk. Two sweeps: forward, which values depend on the ones asked for; backward from the loss, handing
+// each op the sum of what its users contributed.
 #include "compiler/autodiff/Gradient.h"
 #include "compiler/graph/Build.h"
 #include "llvm/ADT/DenseMap.h"

@@ -10,9 +10,9 @@
 namespace mekik::autodiff {
 
 /// The gradient of `loss`, a floating-point scalar, with respect to each value of `wrt` (floating-point; all in the
-/// block of `loss`), built at `builder`'s insertion point, which must come after `loss`. Each has the type of its value.
-/// A value that does not influence the loss gets zeros; `reached`, if given, has one bit a value of `wrt` that says
-/// whether it does.
+/// block of `loss`), built at `builder`'s insertion point, which must come after `loss`. Each has the type of its
+/// value. A value that does not influence the loss gets zeros; `reached`, if given, has one bit a value of `wrt` that
+/// says whether it does.
 ///
 /// Order of accumulation, part of the definition: the contributions to a value are added as the walk meets them, from
 /// the last op of the block to the first, and within one op from its first operand to its last:

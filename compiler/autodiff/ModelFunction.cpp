@@ -39,16 +39,16 @@ LogicalResult ModelFunction::check() {
     return function.emitError() << "expects a body of one block that ends in func.return";
   for (BlockArgument argument : body().getArguments()) {
     if (role(argument).empty())
-      return emitError(argument.getLoc()) << "argument " << argument.getArgNumber() << " of @" << function.getName()
-                                          << " has no " << graph::kRole;
+      return emitError(argument.getLoc())
+             << "argument " << argument.getArgNumber() << " of @" << function.getName() << " has no " << graph::kRole;
     if (role(argument) == "parameter" && name(argument).empty())
-      return emitError(argument.getLoc()) << "parameter " << argument.getArgNumber() << " of @" << function.getName()
-                                          << " has no " << graph::kName;
+      return emitError(argument.getLoc())
+             << "parameter " << argument.getArgNumber() << " of @" << function.getName() << " has no " << graph::kName;
   }
   for (auto [index, result] : llvm::enumerate(results()))
     if (textOf(result.attributes, graph::kRole).empty())
-      return emitError(result.value.getLoc()) << "result " << index << " of @" << function.getName() << " has no "
-                                              << graph::kRole;
+      return emitError(result.value.getLoc())
+             << "result " << index << " of @" << function.getName() << " has no " << graph::kRole;
   return success();
 }
 
@@ -104,7 +104,8 @@ void ModelFunction::finish(ArrayRef<Result> results) {
   }
   body().getTerminator()->setOperands(values);
   function.removeResAttrsAttr();
-  function.setType(FunctionType::get(function.getContext(), function.getArgumentTypes(), TypeRange(ValueRange(values))));
+  function.setType(
+      FunctionType::get(function.getContext(), function.getArgumentTypes(), TypeRange(ValueRange(values))));
   function.setAllResultAttrs(attributes);
   eraseUnused(body());
 

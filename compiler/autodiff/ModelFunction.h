@@ -1,5 +1,5 @@
-// A function of a model seen through the roles of its arguments and results (compiler/graph/ModelConventions.h), and how
-// one function is cut out of another.
+// A function of a model seen through the roles of its arguments and results (compiler/graph/ModelConventions.h), and
+// how one function is cut out of another.
 #ifndef MEKIK_AUTODIFF_MODELFUNCTION_H
 #define MEKIK_AUTODIFF_MODELFUNCTION_H
 
@@ -35,7 +35,8 @@ public:
   llvm::SmallVector<mlir::BlockArgument> arguments(llvm::StringRef role);
   /// The only argument of the role, added behind the last one as an i64 scalar if there is none.
   mlir::BlockArgument scalarArgument(llvm::StringRef role);
-  mlir::BlockArgument insertArgument(unsigned index, mlir::Type type, mlir::DictionaryAttr attributes, mlir::Location loc);
+  mlir::BlockArgument insertArgument(unsigned index, mlir::Type type, mlir::DictionaryAttr attributes,
+                                     mlir::Location loc);
 
   llvm::SmallVector<Result> results();
   llvm::SmallVector<Result> results(llvm::StringRef role);

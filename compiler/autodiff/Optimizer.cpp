@@ -50,10 +50,10 @@ private:
   const Optimizer &optimizer;
   Value rate;
   Value step;
-  Value stepSize;     ///< Adam: rate / (1 - beta1^t)
-  Value rootScale;    ///< Adam: 1 / sqrt(1 - beta2^t)
-  Value keep;         ///< AdamW: 1 - rate * weightDecay
-  Value still;        ///< true if the rate is 0; null if it never is
+  Value stepSize;  ///< Adam: rate / (1 - beta1^t)
+  Value rootScale; ///< Adam: 1 / sqrt(1 - beta2^t)
+  Value keep;      ///< AdamW: 1 - rate * weightDecay
+  Value still;     ///< true if the rate is 0; null if it never is
 };
 
 void Updater::clip(MutableArrayRef<Trained> parameters) {
@@ -99,8 +99,7 @@ Value Updater::adam(Trained &one, Value gradient) {
   Value &mean = one.state[0];
   Value &square = one.state[1];
   mean = build.add(build.mul(mean, optimizer.beta1), build.mul(gradient, 1 - optimizer.beta1));
-  square = build.add(build.mul(square, optimizer.beta2),
-                     build.mul(build.mul(gradient, gradient), 1 - optimizer.beta2));
+  square = build.add(build.mul(square, optimizer.beta2), build.mul(build.mul(gradient, gradient), 1 - optimizer.beta2));
   // sqrt(v / c) = sqrt(v) / sqrt(c): one division an element instead of three.
   Value root = build.mul(build.sqrt(square), scalar(rootScale, square));
   Value ratio = build.div(mean, build.add(root, optimizer.eps));

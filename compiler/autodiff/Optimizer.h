@@ -22,7 +22,7 @@ struct Schedule {
   Kind kind = Kind::Constant;
   double peak = 0;
   double floor = 0;
-  int64_t steps = 0;  ///< unused by Constant
+  int64_t steps = 0; ///< unused by Constant
   int64_t warmup = 0;
   Warmup warmupRule = Warmup::Next;
 
@@ -36,9 +36,8 @@ struct Schedule {
 ///   Adam   g += weightDecay p; m = beta1 m + (1 - beta1) g; v = beta2 v + (1 - beta2) g^2;
 ///          p -= rate (m / (1 - beta1^t)) / (sqrt(v / (1 - beta2^t)) + eps)
 ///   AdamW  p *= 1 - rate weightDecay first, then Adam without decay
-/// Clipping: every gradient times min(1, clip / (norm + 1e-6)), norm over all parameters together: the sum of squares of
-/// each parameter in its own precision, these added in f64 in order of declaration.
-/// All state starts as zeros.
+/// Clipping: every gradient times min(1, clip / (norm + 1e-6)), norm over all parameters together: the sum of squares
+/// of each parameter in its own precision, these added in f64 in order of declaration. All state starts as zeros.
 struct Optimizer {
   enum class Kind { Sgd, Adam, AdamW };
 

@@ -30,8 +30,9 @@ public:
     double found = real.getValueAsDouble();
     bool inside = std::isfinite(found) && found >= low && (open ? found < high : found <= high);
     if (!inside)
-      return fail(name, high == INFINITY ? Twine("a finite number of at least ") + text(low)
-                                         : Twine("a number from ") + text(low) + (open ? " to below " : " to ") + text(high),
+      return fail(name,
+                  high == INFINITY ? Twine("a finite number of at least ") + text(low)
+                                   : Twine("a number from ") + text(low) + (open ? " to below " : " to ") + text(high),
                   entry);
     value = found;
   }

@@ -25,7 +25,8 @@ namespace {
 class Gpt {
 public:
   explicit Gpt(std::map<std::string, std::string> overrides, bool withDrop = true)
-      : source("gpt.mekik", withDrop ? read() : withoutDrop(read())), diagnostics(source), model(syntax::parse(source, diagnostics)) {
+      : source("gpt.mekik", withDrop ? read() : withoutDrop(read())), diagnostics(source),
+        model(syntax::parse(source, diagnostics)) {
     overrides["vocab"] = "30";
     frontend::Options options;
     options.overrides = std::move(overrides);
@@ -52,8 +53,10 @@ public:
     func::FuncOp op = function(name);
     std::vector<Tensor> arguments;
     for (unsigned i = 0; i < op.getNumArguments(); ++i) {
-      Tensor &stored = tensors.try_emplace(key(op.getArgAttrDict(i)),
-                                           reference::zeros(cast<RankedTensorType>(op.getArgumentTypes()[i]))).first->second;
+      Tensor &stored = tensors
+                           .try_emplace(key(op.getArgAttrDict(i)),
+                                        reference::zeros(cast<RankedTensorType>(op.getArgumentTypes()[i])))
+                           .first->second;
       if (role(op.getArgAttrDict(i)) == "step" || role(op.getArgAttrDict(i)) == "seed")
         stored.setDouble(0, role(op.getArgAttrDict(i)) == "seed" ? 1 : static_cast<double>(step));
       arguments.push_back(stored);

@@ -20,11 +20,13 @@ std::string optimizerOf(const json &one) {
   std::string name = one["name"];
   const json &hyper = one["hyper"];
   std::string text = "{kind = \"" + name.substr(0, name.find('_')) + "\", decay = \"all\"";
-  for (auto [key, entry] : {std::pair("momentum", "momentum"), {"weight_decay", "weight_decay"}, {"eps", "eps"}, {"clip", "clip"}})
+  for (auto [key, entry] :
+       {std::pair("momentum", "momentum"), {"weight_decay", "weight_decay"}, {"eps", "eps"}, {"clip", "clip"}})
     if (hyper.contains(key))
       text += std::string(", ") + entry + " = " + number(hyper[key].get<double>());
   if (hyper.contains("betas"))
-    text += ", beta1 = " + number(hyper["betas"][0].get<double>()) + ", beta2 = " + number(hyper["betas"][1].get<double>());
+    text +=
+        ", beta1 = " + number(hyper["betas"][0].get<double>()) + ", beta2 = " + number(hyper["betas"][1].get<double>());
   if (hyper.contains("nesterov"))
     text += ", nesterov = true";
   if (hyper.contains("lr"))
@@ -122,8 +124,8 @@ TEST(Optimizer, ClippingAllZeroGradientsLeavesParametersAsTheyAre) {
 // -0 - 0 u is +0 for a negative u: only a select keeps the sign.
 TEST(Optimizer, RateZeroKeepsEveryBitEvenOfMinusZero) {
   for (const char *kind : {"sgd", "adam", "adamw"}) {
-    Training training(Precision::F32, std::string("{kind = \"") + kind +
-                                          "\", rate = {kind = \"constant\", peak = 0.0 : f64}}");
+    Training training(Precision::F32,
+                      std::string("{kind = \"") + kind + "\", rate = {kind = \"constant\", peak = 0.0 : f64}}");
     Numbers p0{{1, 2}, {-0.0, 1.5}}, p1{{2}, {-0.0, -0.0}};
     ASSERT_NO_FATAL_FAILURE(buildWeightedSum(training, p0, p1));
     training.set("g0", {{1, 2}, {-1, 1}});
@@ -186,7 +188,8 @@ INSTANTIATE_TEST_SUITE_P(
         BadOptimizer{"{kind = \"sgd\", rate = {}}", "learning rate has no 'peak'"},
         BadOptimizer{"{kind = \"sgd\", speed = 1.0 : f64, rate = {peak = 0.1 : f64}}",
                      "optimizer has an unknown entry 'speed'"},
-        BadOptimizer{"{kind = \"sgd\", rate = {kind = \"linear\", peak = 0.1 : f64, steps = 5 : i64, warmup = 6 : i64}}",
-                     "learning rate warms up for 6 steps, more than the 5 steps it has"}));
+        BadOptimizer{
+            "{kind = \"sgd\", rate = {kind = \"linear\", peak = 0.1 : f64, steps = 5 : i64, warmup = 6 : i64}}",
+            "learning rate warms up for 6 steps, more than the 5 steps it has"}));
 
 } // namespace

@@ -4,12 +4,12 @@
 
 #include "compiler/graph/Build.h"
 #include "compiler/reference/Tensor.h"
-#include "tests/autodiff/Oracle.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/BuiltinOps.h"
 #include "mlir/IR/MLIRContext.h"
 #include "mlir/IR/OwningOpRef.h"
 #include "mlir/Pass/Pass.h"
+#include "tests/autodiff/Oracle.h"
 #include <map>
 #include <string>
 
@@ -24,7 +24,9 @@ public:
 
   graph::Build &build() { return ops; }
   mlir::Type real() { return realType; }
-  mlir::RankedTensorType realTensor(llvm::ArrayRef<int64_t> shape) { return mlir::RankedTensorType::get(shape, realType); }
+  mlir::RankedTensorType realTensor(llvm::ArrayRef<int64_t> shape) {
+    return mlir::RankedTensorType::get(shape, realType);
+  }
 
   mlir::Value argument(const Numbers &numbers, mlir::Type element = {}, mlir::DictionaryAttr attributes = {});
   mlir::Value ids(const std::vector<int64_t> &values, std::vector<int64_t> shape);

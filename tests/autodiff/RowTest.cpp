@@ -70,9 +70,8 @@ TEST(Rows, GainGradientCountsEveryRowWhateverTheirNumber) {
 
 TEST(Rows, SoftmaxOfAllNegativeRowsOfAnyLengthSumsToOne) {
   for (int64_t length : {1, 3, 7, 8, 9, 15, 17, 31, 33, 1178}) {
-    auto [y, gradient] = outputAndGradient(Precision::F32, filled(5, 1, -2, {2, length}), [](Program &p, Value x) {
-      return alongAxis<graph::SoftmaxOp>(p, x, -1);
-    });
+    auto [y, gradient] = outputAndGradient(Precision::F32, filled(5, 1, -2, {2, length}),
+                                           [](Program &p, Value x) { return alongAxis<graph::SoftmaxOp>(p, x, -1); });
     for (int64_t row = 0; row < 2; ++row) {
       double sum = 0, flow = 0;
       for (int64_t i = 0; i < length; ++i) {
@@ -89,10 +88,12 @@ TEST(Rows, NegativeAxesAreTheirPositiveForms) {
   Numbers x = filled(11, 4, 0, {2, 3, 5});
   for (int64_t axis = 0; axis < 3; ++axis) {
     auto soft = [&](int64_t at) {
-      return outputAndGradient(Precision::F32, x, [&](Program &p, Value v) { return alongAxis<graph::SoftmaxOp>(p, v, at); });
+      return outputAndGradient(Precision::F32, x,
+                               [&](Program &p, Value v) { return alongAxis<graph::SoftmaxOp>(p, v, at); });
     };
     auto logs = [&](int64_t at) {
-      return outputAndGradient(Precision::F32, x, [&](Program &p, Value v) { return alongAxis<graph::LogSoftmaxOp>(p, v, at); });
+      return outputAndGradient(Precision::F32, x,
+                               [&](Program &p, Value v) { return alongAxis<graph::LogSoftmaxOp>(p, v, at); });
     };
     auto norm = [&](int64_t at) {
       return outputAndGradient(Precision::F32, x, [&](Program &p, Value v) { return normalized(p, v, at); });
@@ -106,7 +107,8 @@ TEST(Rows, NegativeAxesAreTheirPositiveForms) {
 
 TEST(Rows, AxisInFrontIsTheLastAxisOfTheTransposed) {
   Numbers x = filled(11, 4, 0, {6, 4});
-  auto straight = outputAndGradient(Precision::F64, x, [](Program &p, Value v) { return alongAxis<graph::SoftmaxOp>(p, v, 0); });
+  auto straight =
+      outputAndGradient(Precision::F64, x, [](Program &p, Value v) { return alongAxis<graph::SoftmaxOp>(p, v, 0); });
   auto turned = outputAndGradient(Precision::F64, x, [](Program &p, Value v) {
     Value t = p.build().transpose(v, {1, 0});
     return p.build().transpose(alongAxis<graph::SoftmaxOp>(p, t, -1), {1, 0});
@@ -132,9 +134,9 @@ TEST(Rows, MeanOverNoKeptRowIsZeroWithZeroGradients) {
   Program program(Precision::F32);
   Build &b = program.build();
   Value x = program.argument(filled(14, 2, 0, {2, 3}));
-  Value loss = graph::CrossEntropyOp::create(b.builder, b.loc, x, program.ids({-1, -1}, {2}),
-                                             b.builder.getStringAttr("mean"), b.builder.getI64IntegerAttr(-1),
-                                             b.builder.getF64FloatAttr(0.1));
+  Value loss =
+      graph::CrossEntropyOp::create(b.builder, b.loc, x, program.ids({-1, -1}, {2}), b.builder.getStringAttr("mean"),
+                                    b.builder.getI64IntegerAttr(-1), b.builder.getF64FloatAttr(0.1));
   auto gradient = autodiff::buildGradient(b.builder, loss, x);
   ASSERT_TRUE(succeeded(gradient));
   std::vector<Numbers> results = program.run({loss, gradient->front()});

@@ -98,7 +98,8 @@ private:
 constexpr const char *kConstant = "{kind = \"constant\", peak = ";
 const std::string kSgd = std::string("{kind = \"sgd\", rate = ") + kConstant + "0.125 : f64}}";
 const std::string kAdamW = std::string("{kind = \"adamw\", beta1 = 0.9 : f64, beta2 = 0.95 : f64, weight_decay = 0.1 : "
-                                       "f64, rate = ") + kConstant + "0.01 : f64}";
+                                       "f64, rate = ") +
+                           kConstant + "0.01 : f64}";
 
 class GptOracle : public ::testing::TestWithParam<const char *> {};
 
@@ -127,7 +128,8 @@ TEST_P(GptOracle, LossAndEveryGradientMatchInSinglePrecisionWithinItsBounds) {
 TEST_P(GptOracle, FiveStepsOfEveryOptimizerMatch) {
   json oracle = readOracle(GetParam());
   const json &train = oracle["train_same_batch"];
-  for (auto [name, optimizer] : {std::pair<const char *, std::string>("sgd_5", kSgd), {"adamw_5", kAdamW + "}"},
+  for (auto [name, optimizer] : {std::pair<const char *, std::string>("sgd_5", kSgd),
+                                 {"adamw_5", kAdamW + "}"},
                                  {"adamw_clip_5", kAdamW + ", clip = 0.5 : f64}"}}) {
     SCOPED_TRACE(name);
     Gpt gpt(oracle, optimizer);

@@ -13,9 +13,9 @@ constexpr double kCubic = 0.044715;
 /// sqrt(2 / pi).
 const double kTanhScale = std::sqrt(2 / std::numbers::pi);
 
-/// tanh(sqrt(2/pi) (x + 0.044715 x^3)).
-Value gateTanh(Build &build, Value x) {
-  Value cube = build.mul(build.mul(x, x), x);
+/// tanh(sqrt(2/pi) (x + 0.044715 x^3)), given x^2.
+Value gateTanh(Build &build, Value x, Value square) {
+  Value cube = build.mul(square, x);
   Value argument = build.mul(build.add(x, build.mul(cube, kCubic)), kTanhScale);
   return build.unary<TanhOp>(argument);
 }
@@ -34,7 +34,7 @@ LogicalResult GeluOp::verify() {
 Value GeluOp::expand(OpBuilder &builder) {
   Build build(builder, getLoc());
   Value x = getOperand();
-  Value gate = getForm() == "tanh" ? gateTanh(build, x) : gateErf(build, x);
+  Value gate = getForm() == "tanh" ? gateTanh(build, x, build.mul(x, x)) : gateErf(build, x);
   return build.mul(build.mul(x, 0.5), build.add(gate, 1));
 }
 
@@ -44,9 +44,9 @@ SmallVector<Value> GeluOp::gradient(OpBuilder &builder, Value upstream) {
   Value slope; // of x times the gate's slope
   Value gate;
   if (getForm() == "tanh") {
-    gate = gateTanh(build, x);
-    // From 1e4 on 1 - tanh^2 is exactly 0; without the cap x^2 would overflow beside it.
     Value square = build.mul(x, x);
+    gate = gateTanh(build, x, square);
+    // From 1e4 on 1 - tanh^2 is exactly 0; without the cap x^2 would overflow beside it.
     square = build.minimum(square, build.constantLike(x, 1e8));
     Value inner = build.mul(build.add(build.mul(square, 3 * kCubic), 1), 0.5 * kTanhScale);
     slope = build.mul(build.mul(build.sub(1, build.mul(gate, gate)), inner), x);

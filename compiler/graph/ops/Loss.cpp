@@ -14,8 +14,17 @@ SmallVector<int64_t> allAxes(Value x) {
 
 int64_t elementsOf(Value x) { return cast<RankedTensorType>(x.getType()).getNumElements(); }
 
-/// The reduction asked for. Inference while parsing sees attributes before their defaults are filled in.
-FailureOr<StringRef> readReduction(std::optional<Location> loc, StringRef op, StringAttr attribute) {
+/// An attribute as inference sees it: while an op is being parsed it stands in the dictionary, not yet among the
+/// properties, and defaults are not filled in. Null if it is in neither.
+template <typename Attr> Attr given(DictionaryAttr dictionary, StringRef name, Attr property) {
+  if (auto parsed = dictionary ? dictionary.getAs<Attr>(name) : Attr())
+    return parsed;
+  return property;
+}
+
+FailureOr<StringRef> readReduction(std::optional<Location> loc, StringRef op, DictionaryAttr dictionary,
+                                   StringAttr property) {
+  StringAttr attribute = given(dictionary, "reduction", property);
   StringRef reduction = attribute ? attribute.getValue() : "mean";
   if (reduction == "mean" || reduction == "sum" || reduction == "none")
     return reduction;
@@ -63,8 +72,8 @@ Value spread(Build &build, StringRef reduction, Value upstream, Value count, Arr
 struct ClassRows {
   Build &build;
   CrossEntropyOp op;
-  SmallVector<int64_t> shape;  ///< of the logits
-  SmallVector<int64_t> rows;   ///< without the classes
+  SmallVector<int64_t> shape; ///< of the logits
+  SmallVector<int64_t> rows;  ///< without the classes
   int64_t classes;
   Value rest;   ///< logits without the row maximum
   Value powers; ///< exp(rest)
@@ -78,8 +87,7 @@ struct ClassRows {
     classes = shape.back();
     Value logits = op.getLogits();
     Value maximum = build.max(logits, {lastAxis()});
-    Value masked =
-        build.compare("eq", maximum, build.constantLike(maximum, -std::numeric_limits<double>::infinity()));
+    Value masked = build.compare("eq", maximum, build.constantLike(maximum, -std::numeric_limits<double>::infinity()));
     rest = build.sub(logits, repeat(build.select(masked, build.constantLike(maximum, 0), maximum)));
     powers = build.unary<ExpOp>(rest);
     sum = build.sum(powers, {lastAxis()});
@@ -100,9 +108,7 @@ struct ClassRows {
   static Type elementOf(Value x) { return cast<RankedTensorType>(x.getType()).getElementType(); }
   int64_t lastAxis() const { return static_cast<int64_t>(shape.size()) - 1; }
   Value repeat(Value x) { return build.broadcastAlong(x, {lastAxis()}, shape); }
-  Value dropIgnored(Value byRow) {
-    return kept ? build.select(kept, byRow, build.constantLike(byRow, 0)) : byRow;
-  }
+  Value dropIgnored(Value byRow) { return kept ? build.select(kept, byRow, build.constantLike(byRow, 0)) : byRow; }
   double smoothing() { return op.getSmoothing().convertToDouble(); }
 };
 
@@ -121,10 +127,11 @@ LogicalResult CrossEntropyOp::inferReturnTypes(MLIRContext *, std::optional<Loca
     return emitOptionalError(loc, "cross_entropy expects targets of shape ", shapeText(rows),
                              ", the shape of the logits ", shapeText(logits.getShape()), " without its last axis, got ",
                              shapeText(targets.getShape()));
-  auto reduction = readReduction(loc, "cross_entropy", adaptor.getReductionAttr());
+  auto reduction = readReduction(loc, "cross_entropy", adaptor.getAttributes(), adaptor.getReductionAttr());
   if (failed(reduction))
     return failure();
-  double smoothing = adaptor.getSmoothingAttr() ? adaptor.getSmoothingAttr().getValueAsDouble() : 0;
+  FloatAttr smoothingAttribute = given(adaptor.getAttributes(), "smoothing", adaptor.getSmoothingAttr());
+  double smoothing = smoothingAttribute ? smoothingAttribute.getValueAsDouble() : 0;
   if (!(smoothing >= 0 && smoothing <= 1))
     return emitOptionalError(loc, "cross_entropy expects smoothing from 0 to 1, got ", smoothing);
   results.push_back(reducedType(*reduction, rows, logits.getElementType()));
@@ -163,7 +170,7 @@ LogicalResult BinaryCrossEntropyOp::inferReturnTypes(MLIRContext *, std::optiona
   if (logits.getShape() != targets.getShape())
     return emitOptionalError(loc, "binary_cross_entropy expects targets of the shape of the logits ",
                              shapeText(logits.getShape()), ", got ", shapeText(targets.getShape()));
-  auto reduction = readReduction(loc, "binary_cross_entropy", adaptor.getReductionAttr());
+  auto reduction = readReduction(loc, "binary_cross_entropy", adaptor.getAttributes(), adaptor.getReductionAttr());
   if (failed(reduction))
     return failure();
   results.push_back(reducedType(*reduction, logits.getShape(), logits.getElementType()));
@@ -196,7 +203,7 @@ LogicalResult MseOp::inferReturnTypes(MLIRContext *, std::optional<Location> loc
   if (lhs.getShape() != rhs.getShape())
     return emitOptionalError(loc, "mse expects two tensors of the same shape, got ", shapeText(lhs.getShape()), " and ",
                              shapeText(rhs.getShape()));
-  auto reduction = readReduction(loc, "mse", adaptor.getReductionAttr());
+  auto reduction = readReduction(loc, "mse", adaptor.getAttributes(), adaptor.getReductionAttr());
   if (failed(reduction))
     return failure();
   results.push_back(reducedType(*reduction, lhs.getShape(), lhs.getElementType()));

@@ -1,7 +1,7 @@
 // Rows brought to a common scale. The gradients rebuild 1 / sqrt(...) with the very ops of the expansion, so that
 // common-subexpression elimination merges the two once both are expanded.
-#include "compiler/graph/Build.h"
 #include "compiler/graph/Axis.h"
+#include "compiler/graph/Build.h"
 #include <cmath>
 
 using namespace mlir;

@@ -1,7 +1,7 @@
 // Rows turned into probabilities. The maximum is taken off first, so no exponential overflows; where a whole row is
 // -inf, 0 is taken off instead and the sum 0 is replaced by 1, which gives zeros and zero gradients.
-#include "compiler/graph/Build.h"
 #include "compiler/graph/Axis.h"
+#include "compiler/graph/Build.h"
 #include <limits>
 
 using namespace mlir;
@@ -12,8 +12,7 @@ namespace {
 /// The row maximum along `axis`, 0 for rows of -inf only, repeated to the shape of x and taken off x.
 Value withoutMaximum(Build &build, Value x, int64_t axis) {
   Value maximum = build.max(x, {axis});
-  Value masked =
-      build.compare("eq", maximum, build.constantLike(maximum, -std::numeric_limits<double>::infinity()));
+  Value masked = build.compare("eq", maximum, build.constantLike(maximum, -std::numeric_limits<double>::infinity()));
   maximum = build.select(masked, build.constantLike(maximum, 0), maximum);
   return build.sub(x, build.broadcastAlong(maximum, {axis}, shapeOf(x)));
 }

@@ -1,4 +1,5 @@
-// Rows turned into probabilities. A row whose entries are all -inf gives zeros, and zero gradients.
+// Rows turned into probabilities. A row whose entries are all -inf gives zeros and zero gradients (softmax), or stays as
+// it is (log_softmax: the logarithms of these zeros).
 #ifndef MEKIK_GRAPH_SOFTMAX
 #define MEKIK_GRAPH_SOFTMAX
 
