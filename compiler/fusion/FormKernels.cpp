@@ -39,6 +39,24 @@ void flattenTrailingFolds(func::FuncOp function) {
   });
 }
 
+/// The same tensor, computed into a buffer of its own.
+Value copyOf(OpBuilder &builder, Value value) {
+  auto dims = llvm::to_vector(llvm::seq<int64_t>(0, shapeOf(value).size()));
+  return graph::BroadcastOp::create(builder, value.getLoc(), value.getType(), value, dims);
+}
+
+/// Contractions, ops with kernels of their own and views read buffers: what is free has none unless it is copied.
+void giveBuffersToOperands(func::FuncOp function) {
+  function.walk([](Operation *op) {
+    if (!isa<graph::ContractionOpInterface, graph::StandaloneOpInterface, graph::ViewOpInterface>(op))
+      return;
+    OpBuilder builder(op);
+    for (OpOperand &operand : op->getOpOperands())
+      if (Operation *producer = operand.get().getDefiningOp(); producer && isFree(producer))
+        operand.set(copyOf(builder, operand.get()));
+  });
+}
+
 /// Every result gets a buffer of its own: an argument, a constant or a value returned twice is copied.
 void separateResults(func::FuncOp function) {
   auto terminator = cast<func::ReturnOp>(function.getBody().front().getTerminator());
@@ -57,8 +75,7 @@ void separateResults(func::FuncOp function) {
     bool computed = source.getDefiningOp() && !isFree(source.getDefiningOp());
     if (computed && buffers.insert(source).second)
       continue;
-    auto dims = llvm::to_vector(llvm::seq<int64_t>(0, shapeOf(operand.get()).size()));
-    operand.set(graph::BroadcastOp::create(builder, operand.get().getLoc(), operand.get().getType(), operand.get(), dims));
+    operand.set(copyOf(builder, operand.get()));
   }
 }
 
@@ -104,6 +121,7 @@ public:
 
   void run(func::FuncOp function) {
     flattenTrailingFolds(function);
+    giveBuffersToOperands(function);
     separateResults(function);
     Block &block = function.getBody().front();
     KernelPlan plan = planKernels(block);

@@ -31,6 +31,12 @@ std::string attributeOf(DictionaryAttr attributes, StringRef key) {
   return value ? value.str() : std::string();
 }
 
+/// What a module may leave without a name (loss, step, ...) is named after its role in the descriptor.
+Name keyOf(DictionaryAttr attributes) {
+  std::string role = attributeOf(attributes, graph::kRole), name = attributeOf(attributes, graph::kName);
+  return {role, name.empty() ? role : name};
+}
+
 /// Inputs from a seed: numbers in (-2, 2), ids below their number of classes.
 void fillInput(Tensor &tensor, int64_t classes, uint64_t seed) {
   for (int64_t i = 0; i < tensor.size(); ++i) {
@@ -56,7 +62,7 @@ public:
     inputs.clear();
     for (BlockArgument argument : function.getArguments()) {
       DictionaryAttr attributes = function.getArgAttrDict(argument.getArgNumber());
-      Name key{attributeOf(attributes, graph::kRole), attributeOf(attributes, graph::kName)};
+      Name key = keyOf(attributes);
       auto [entry, isNew] = tensors.try_emplace(key, reference::zeros(cast<RankedTensorType>(argument.getType())));
       Tensor &tensor = entry->second;
       if (key.first == "step")
@@ -72,8 +78,7 @@ public:
     if (!results.ok())
       return results.status();
     for (auto [number, result] : llvm::enumerate(*results)) {
-      DictionaryAttr attributes = function.getResultAttrDict(number);
-      tensors[{attributeOf(attributes, graph::kRole), attributeOf(attributes, graph::kName)}] = result;
+      tensors[keyOf(function.getResultAttrDict(number))] = result;
     }
     return absl::OkStatus();
   }
@@ -179,11 +184,7 @@ public:
   }
 
 private:
-  /// What has no name in the module goes by its role in the descriptor.
-  static Name nameOf(const MekikTensor &tensor) {
-    std::string role = roleName(tensor.role);
-    return {role, role == tensor.name ? "" : tensor.name};
-  }
+  static Name nameOf(const MekikTensor &tensor) { return {roleName(tensor.role), tensor.name}; }
 
   absl::Status compare(const Step &step, const MekikTensor &tensor) {
     Name name = nameOf(tensor);

@@ -1,0 +1,275 @@
+// Where compiled code of such systems goes wrong: odd numbers of rows and odd row lengths, rows that are masked as a
+// whole, points where a formula is 0 / 0, ties, shares of 0 and 1, the first step of a warmup, seeds.
+#include "absl/strings/str_cat.h"
+#include "tests/models/CompiledModel.h"
+#include "tests/ops/CompiledModels.h"
+#include <cmath>
+#include <set>
+
+using namespace mekik;
+using namespace mekik::tests;
+
+namespace {
+
+using Doubles = std::vector<double>;
+
+/// A model of one parameter p of shape `shape`, loss `loss`, that trains with `optimizer`.
+std::string modelOf(const std::string &shape, const std::string &loss,
+                    const std::string &optimizer = "momentum(rate = 0.125)", const std::string &precision = "f32") {
+  return absl::StrCat("model edge\nprecision = ", precision, "\nparam p: ", shape, " = uniform(-3.0, -1.0)\nloss ", loss,
+                      "\ntrain ", optimizer, "\n");
+}
+
+/// The compiled gradient of sum(`value`) at p = `at`.
+Doubles gradientAt(const Doubles &at, const std::string &value, const char *precision = "f32") {
+  auto model = CompiledModel::fromText(
+      modelOf(absl::StrCat("[", at.size(), "]"), absl::StrCat("sum(", value, ")"), "sgd(rate = 0.125)", precision));
+  if (!model.good())
+    return {};
+  model.setParameter("p", at);
+  model.call("gradient");
+  return model.gradient("p");
+}
+
+TEST(CompiledRows, NormalizationsOfAnyNumberOfRowsKeepEveryRowOfTheirGradients) {
+  for (int rows : {1, 2, 7, 8, 9, 15, 16, 17, 37, 1025})
+    for (const char *op : {"normalize", "rms_normalize"}) {
+      SCOPED_TRACE(absl::StrCat(op, " of ", rows, " rows"));
+      std::string text = absl::StrCat("model rows\nparam x: [", rows, ", 3] = normal(1.0)\nparam gain: [3] = normal(1.0)\n",
+                                      "param bias: [3] = zeros\nlet y = ", op, "(x) * gain + bias\n",
+                                      "loss sum(y * y * 0.5 + sin(y))\ntrain momentum(rate = 0.125)\n");
+      expectTheEvaluatorsBits(text);
+    }
+}
+
+TEST(CompiledRows, NormalizationOfThreeAxesIsThatOfTheFlattenedRowsInEveryBit) {
+  std::vector<std::vector<Doubles>> seen;
+  for (const char *shape : {"[3, 5, 8]", "[15, 8]"}) {
+    auto model = CompiledModel::fromText(
+        absl::StrCat("model rows\nparam x: ", shape, " = normal(1.0)\nparam gain: [8] = normal(1.0)\n",
+                     "param bias: [8] = normal(1.0)\noutput y = normalize(x) * gain + bias\n",
+                     "loss sum(sin(reshape(y, [15, 8])))\ntrain sgd(rate = 0.125)\n"));
+    ASSERT_TRUE(model.good());
+    model.call("init");
+    model.call("forward");
+    Doubles y = model.output("y");
+    model.call("gradient");
+    seen.push_back({y, model.gradient("x"), model.gradient("gain"), model.gradient("bias")});
+  }
+  EXPECT_EQ(seen[0], seen[1]);
+}
+
+TEST(CompiledRows, OfNegativeNumbersOfAnyLengthKeepTheirMaximum) {
+  std::string text = "model rows\n", loss;
+  for (int length : {1, 3, 7, 8, 9, 15, 17, 31, 33, 1178}) {
+    std::string n = std::to_string(length);
+    // p goes into the fold as it is, q through an op that is computed with it.
+    absl::StrAppend(&text, "param p", n, ": [2, ", n, "] = uniform(-3.0, -1.0)\nparam q", n, ": [2, ", n,
+                    "] = uniform(-1.5, -0.5)\noutput s", n, " = softmax(p", n, ")\noutput m", n, " = max(p", n,
+                    ", axis = -1)\noutput t", n, " = softmax(q", n, " * 2.0)\noutput c", n, " = max(transpose(p", n,
+                    "), axis = 0)\n");
+    absl::StrAppend(&loss, loss.empty() ? "" : " + ", "sum(sin(s", n, ")) + sum(m", n, ") + sum(sin(t", n, ")) + sum(c", n,
+                    " * 2.0) + sum(max(q", n, ", axis = 1)) + sum(log_softmax(p", n, "))");
+  }
+  absl::StrAppend(&text, "loss ", loss, "\ntrain momentum(rate = 0.001)\n");
+  expectTheEvaluatorsBits(text);
+  auto model = CompiledModel::fromText(text);
+  ASSERT_TRUE(model.good());
+  model.call("init");
+  model.call("forward");
+  for (int length : {1, 3, 7, 8, 9, 15, 17, 31, 33, 1178}) {
+    std::string n = std::to_string(length);
+    Doubles p = model.parameter("p" + n), soft = model.output("s" + n), maximum = model.output("m" + n);
+    EXPECT_EQ(model.output("c" + n), maximum) << length;
+    for (int row = 0; row < 2; ++row) {
+      double sum = 0, most = -INFINITY;
+      for (int i = row * length; i < (row + 1) * length; ++i) {
+        EXPECT_LT(p[i], 0);
+        sum += soft[i];
+        most = std::max(most, p[i]);
+      }
+      EXPECT_NEAR(sum, 1, 1e-5) << length;
+      EXPECT_EQ(maximum[row], most) << length;
+    }
+  }
+}
+
+TEST(CompiledRows, NegativeAxesAreTheirPositiveFormsInEveryBit) {
+  for (const char *op : {"softmax", "log_softmax", "normalize", "rms_normalize"}) {
+    std::vector<std::vector<Doubles>> seen;
+    for (int first : {0, -3}) {
+      std::string text = "model rows\nparam x: [2, 3, 5] = normal(1.0)\n", loss;
+      for (int axis = 0; axis < 3; ++axis) {
+        absl::StrAppend(&text, "output y", axis, " = ", op, "(x, ", first + axis, ")\n");
+        absl::StrAppend(&loss, axis ? " + " : "", "sum(sin(y", axis, ") * ", axis + 1, ".0)");
+      }
+      absl::StrAppend(&text, "loss ", loss, "\ntrain sgd(rate = 0.125)\n");
+      if (first == 0)
+        expectTheEvaluatorsBits(text);
+      auto model = CompiledModel::fromText(text);
+      ASSERT_TRUE(model.good());
+      model.call("init");
+      model.call("forward");
+      std::vector<Doubles> all = {model.output("y0"), model.output("y1"), model.output("y2")};
+      model.call("gradient");
+      all.push_back(model.gradient("x"));
+      seen.push_back(all);
+    }
+    EXPECT_EQ(seen[0], seen[1]) << op;
+  }
+}
+
+TEST(CompiledRows, AMaskedRowIsZerosWithZeroGradientsAndHarmsNoOther) {
+  // Row 0 of the scores is masked in every column: q[0] has no influence, everything else is as without that row.
+  auto attention = [](int rows, const char *keep) {
+    return absl::StrCat("model masked\nparam q: [", rows, ", 4] = normal(1.0)\nparam k: [5, 4] = normal(1.0)\n",
+                        "param v: [5, 3] = normal(1.0)\n",
+                        "output y = softmax(mask(q @ transpose(k) / 2.0, ", keep, ")) @ v\nloss sum(sin(y))\n",
+                        "train momentum(rate = 0.125)\n");
+  };
+  std::string masked = attention(4, "reshape(positions(4), [4, 1]) > 0");
+  expectTheEvaluatorsBits(masked);
+  auto whole = CompiledModel::fromText(masked);
+  auto rest = CompiledModel::fromText(attention(3, "reshape(positions(3), [3, 1]) >= 0"));
+  ASSERT_TRUE(whole.good() && rest.good());
+  for (const char *name : {"q", "k", "v"}) {
+    int shift = *name == 'q' ? 4 : 0; // row 0 of q is only in one of them
+    Doubles all(*name == 'q' ? 16 : *name == 'k' ? 20 : 15);
+    for (size_t i = 0; i < all.size(); ++i)
+      all[i] = std::sin(1 + i + *name);
+    whole.setParameter(name, all);
+    rest.setParameter(name, Doubles(all.begin() + shift, all.end()));
+  }
+  whole.call("forward");
+  rest.call("forward");
+  Doubles y = whole.output("y");
+  EXPECT_EQ(Doubles(y.begin(), y.begin() + 3), Doubles(3, 0.0));
+  EXPECT_EQ(Doubles(y.begin() + 3, y.end()), rest.output("y"));
+  whole.call("gradient");
+  rest.call("gradient");
+  Doubles q = whole.gradient("q");
+  EXPECT_EQ(Doubles(q.begin(), q.begin() + 4), Doubles(4, 0.0));
+  EXPECT_EQ(Doubles(q.begin() + 4, q.end()), rest.gradient("q"));
+  EXPECT_EQ(whole.gradient("k"), rest.gradient("k"));
+  EXPECT_EQ(whole.gradient("v"), rest.gradient("v"));
+}
+
+TEST(CompiledGradients, NoNanComesThroughABranchThatWasNotTaken) {
+  for (const char *precision : {"f32", "f64"}) {
+    EXPECT_EQ(gradientAt({0, 4}, "select(p < 1.0, p, sqrt(p))", precision), Doubles({1, 0.25}));
+    EXPECT_EQ(gradientAt({0, 4}, "log(select(p > 0.0, p, 1.0))", precision), Doubles({0, 0.25}));
+    EXPECT_EQ(gradientAt({0, 4}, "1.0 / select(p == 0.0, 1.0, p)", precision), Doubles({0, -0.0625}));
+  }
+}
+
+TEST(CompiledGradients, TheNormOfTheZeroVectorHasGradientZero) {
+  EXPECT_EQ(gradientAt({0, 0, 0}, "sqrt(sum(p * p))"), Doubles({0, 0, 0}));
+  EXPECT_EQ(gradientAt({0, 3, 4}, "sqrt(sum(p * p))")[0], 0);
+}
+
+TEST(CompiledGradients, TiesShareTheGradientAndAddUpToIt) {
+  EXPECT_EQ(gradientAt({1, 3, 3, 0}, "max(p, axis = 0) * 4.0"), Doubles({0, 2, 2, 0}));
+  EXPECT_EQ(gradientAt({-1, -1, -1, -1}, "max(p, axis = 0)"), Doubles({0.25, 0.25, 0.25, 0.25}));
+  EXPECT_EQ(gradientAt({1, 3, 1, 5}, "min(p, axis = 0)"), Doubles({0.5, 0, 0.5, 0}));
+  EXPECT_EQ(gradientAt({1, 2, 3}, "max(p, 2.0)"), Doubles({0, 0.5, 1}));
+  EXPECT_EQ(gradientAt({1, 2, 3}, "min(p, 2.0)"), Doubles({1, 0.5, 0}));
+  EXPECT_EQ(gradientAt({0, -0.0, 2}, "relu(p)"), Doubles({0, 0, 1}));
+  EXPECT_EQ(gradientAt({0, -0.0, 2}, "abs(p)"), Doubles({0, 0, 1}));
+}
+
+TEST(CompiledGradients, SoftplusKeepsItsDigitsForVeryNegativeNumbers) {
+  auto model = CompiledModel::fromText("model soft\nparam p: [1] = zeros\noutput a = softplus(p)\noutput b = log(sigmoid(p))\n"
+                                       "loss sum(softplus(p))\ntrain sgd(rate = 0.125)\n");
+  ASSERT_TRUE(model.good());
+  double x = static_cast<float>(-12.3392);
+  model.setParameter("p", {x});
+  model.call("forward");
+  EXPECT_NEAR(model.output("a")[0], std::log1p(std::exp(x)), 1e-5 * std::log1p(std::exp(x)));
+  EXPECT_NEAR(model.output("b")[0], x, 1e-5);
+  model.call("gradient");
+  EXPECT_NEAR(model.gradient("p")[0], 1 / (1 + std::exp(-x)), 1e-5 / (1 + std::exp(-x)));
+}
+
+TEST(CompiledTraining, ClippingGradientsThatAreAllZeroLeavesParametersAsTheyAre) {
+  for (const char *optimizer : {"sgd(rate = 0.5, clip = 1.0)", "momentum(rate = 0.5, clip = 1.0)", "adam(rate = 0.5, clip = 1.0)",
+                                "adamw(rate = 0.5, clip = 1.0, weight_decay = 0)"}) {
+    std::string text = modelOf("[3, 7]", "sum(p * p * 0.0)", optimizer);
+    auto model = CompiledModel::fromText(text);
+    ASSERT_TRUE(model.good());
+    model.call("init");
+    Doubles start = model.parameter("p");
+    for (int64_t step = 0; step < 3; ++step)
+      model.call("train_step", step);
+    EXPECT_EQ(model.parameter("p"), start) << optimizer;
+    expectTheEvaluatorsBits(text);
+  }
+}
+
+TEST(CompiledTraining, TheFirstStepOfAWarmupMoves) {
+  for (const char *schedule : {"constant(0.5, warmup = 2)", "cosine(0.5, steps = 10, warmup = 2)", "linear(0.5, steps = 10, warmup = 2)"})
+    for (const char *optimizer : {"sgd", "adam"}) {
+      auto model = CompiledModel::fromText(modelOf("[5]", "sum(p * p)", absl::StrCat(optimizer, "(rate = ", schedule, ")")));
+      ASSERT_TRUE(model.good());
+      model.call("init");
+      Doubles start = model.parameter("p");
+      model.call("train_step", 0);
+      Doubles moved = model.parameter("p");
+      for (size_t i = 0; i < start.size(); ++i)
+        EXPECT_NE(moved[i], start[i]) << schedule << " " << optimizer;
+    }
+}
+
+TEST(CompiledTraining, DropOfShareZeroIsTheModelWithoutDropInEveryBitForTwentySteps) {
+  auto losses = [](const char *hidden) {
+    auto model = CompiledModel::fromText(absl::StrCat(
+        "model dropped\nconfig batch: int = 4\nconfig share: float = 0.0\ninput x: f32[batch, 3]\ntarget y: f32[batch, 5]\n",
+        "param a: [3, 17] = normal(0.5)\nparam b: [17, 5] = normal(0.5)\nlet h = ", hidden,
+        "\nloss mse(drop(h @ b, 0.25), y)\ntrain adam(rate = 0.01)\n"));
+    Doubles all;
+    if (!model.good())
+      return all;
+    Doubles x(12), y(20);
+    for (size_t i = 0; i < 20; ++i)
+      (i < 12 ? x[i] : x[0]) = y[i] = std::sin(i + 1.0);
+    model.set("x", x);
+    model.set("y", y);
+    model.call("init");
+    for (int64_t step = 0; step < 20; ++step) {
+      model.call("train_step", step);
+      all.push_back(model.loss());
+    }
+    return all;
+  };
+  Doubles without = losses("tanh(x @ a)");
+  EXPECT_EQ(losses("tanh(x @ a) * 1.0"), without);
+  Doubles none = losses("drop(tanh(x @ a), share)"), some = losses("drop(tanh(x @ a), share + 0.5)");
+  EXPECT_NE(some, none);
+  // The drop behind it draws from the stream of its own number, so the whole run may be compared only without it.
+  EXPECT_EQ(none.size(), 20u);
+}
+
+TEST(CompiledTraining, DropOfEverythingGivesZerosAndZeroGradients) {
+  EXPECT_EQ(gradientAt({1, 2, 3}, "drop(p, 1.0)"), Doubles({0, 0, 0}));
+  EXPECT_EQ(gradientAt({1, 2, 3}, "drop(p, 0.0)"), Doubles({1, 1, 1}));
+}
+
+TEST(CompiledTraining, EverySeedDrawsOtherParametersAndDropsOthers) {
+  auto model = CompiledModel::fromText("model seeds\nparam p: [9] = normal(1.0)\nparam q: [40] = ones\n"
+                                       "loss sum(p) + sum(drop(q, 0.5))\ntrain sgd(rate = 0.125)\n");
+  ASSERT_TRUE(model.good());
+  std::set<Doubles> parameters, drops;
+  for (uint64_t seed : {uint64_t{0}, uint64_t{1}, uint64_t{1} << 32, (uint64_t{1} << 32) + 1, uint64_t{1} << 63, ~uint64_t{0}}) {
+    model.call("init", 0, seed);
+    EXPECT_TRUE(parameters.insert(model.parameter("p")).second) << seed;
+    model.call("gradient", 0, seed);
+    EXPECT_TRUE(drops.insert(model.gradient("q")).second) << seed;
+    model.call("gradient", 0, seed);
+    EXPECT_TRUE(drops.count(model.gradient("q"))) << seed;
+    model.call("init", 0, seed);
+    EXPECT_TRUE(parameters.count(model.parameter("p"))) << seed;
+  }
+  model.call("gradient", 1, 0);
+  EXPECT_TRUE(drops.insert(model.gradient("q")).second) << "another step";
+}
+
+} // namespace
