@@ -16,20 +16,21 @@ driver::CompilerOptions optionsOf(const Settings &settings) {
 
 } // namespace
 
-CompiledModel CompiledModel::fromFile(const std::string &name, const Settings &settings) {
+CompiledModel CompiledModel::fromFile(const std::string &name, const Settings &settings, int threads) {
   const char *source = std::getenv("MEKIK_SOURCE_DIR");
   std::string messages, path = std::string(source ? source : ".") + "/tests/models/" + name;
   auto compiler = driver::Compiler::fromFile(path, optionsOf(settings), messages);
-  return load(std::move(compiler), std::move(messages));
+  return load(std::move(compiler), std::move(messages), threads);
 }
 
-CompiledModel CompiledModel::fromText(const std::string &text, const Settings &settings) {
+CompiledModel CompiledModel::fromText(const std::string &text, const Settings &settings, int threads) {
   std::string messages;
   auto compiler = driver::Compiler::fromSource(syntax::Source("test.mekik", text), optionsOf(settings), messages);
-  return load(std::move(compiler), std::move(messages));
+  return load(std::move(compiler), std::move(messages), threads);
 }
 
-CompiledModel CompiledModel::load(absl::StatusOr<std::unique_ptr<driver::Compiler>> compiler, std::string messages) {
+CompiledModel CompiledModel::load(absl::StatusOr<std::unique_ptr<driver::Compiler>> compiler, std::string messages,
+                                  int threads) {
   CompiledModel result;
   absl::StatusOr<std::string> object = compiler.ok() ? (*compiler)->object(messages) : compiler.status();
   auto code = object.ok() ? emit::LoadedModel::load(*object) : object.status();
@@ -38,7 +39,7 @@ CompiledModel CompiledModel::load(absl::StatusOr<std::unique_ptr<driver::Compile
     return result;
   }
   result.code = *std::move(code);
-  auto model = model::Model::create(*result.code->model(), {.threads = 2, .fillWorkWithGarbage = true});
+  auto model = model::Model::create(*result.code->model(), {.threads = threads, .fillWorkWithGarbage = true});
   if (model.ok())
     result.model = std::make_unique<model::Model>(*std::move(model));
   else

@@ -1,5 +1,5 @@
-// A model brought through the whole compiler into this process, to be called as the runtime calls it: on two threads, its
-// work memory full of garbage before every call.
+// A model brought through the whole compiler into this process, to be called as the runtime calls it, its work memory full
+// of garbage before every call.
 #ifndef MEKIK_TESTS_MODELS_COMPILED_MODEL_H
 #define MEKIK_TESTS_MODELS_COMPILED_MODEL_H
 
@@ -18,8 +18,8 @@ using Settings = std::map<std::string, std::string>; ///< values of -D
 class CompiledModel {
 public:
   /// A file of tests/models, and source text.
-  static CompiledModel fromFile(const std::string &name, const Settings &settings = {});
-  static CompiledModel fromText(const std::string &text, const Settings &settings = {});
+  static CompiledModel fromFile(const std::string &name, const Settings &settings = {}, int threads = 1);
+  static CompiledModel fromText(const std::string &text, const Settings &settings = {}, int threads = 1);
 
   bool good() const { return model != nullptr; }
 
@@ -40,7 +40,7 @@ public:
   bool hasFunction(const std::string &name) const { return model->hasFunction(name); }
 
 private:
-  static CompiledModel load(absl::StatusOr<std::unique_ptr<driver::Compiler>> compiler, std::string messages);
+  static CompiledModel load(absl::StatusOr<std::unique_ptr<driver::Compiler>> compiler, std::string messages, int threads);
   void write(const MekikTensor &tensor, const std::vector<double> &values);
   std::vector<double> read(const MekikTensor &tensor);
   std::vector<double> readResult(MekikRole role, const std::string &name);

@@ -82,7 +82,7 @@ protected:
                          {"biases", biases ? "true" : "false"},
                          {"optimizer", optimizer},
                          {"clip", clip}};
-    return withParameters(CompiledModel::fromFile("reference-gpt.mekik", settings), oracle);
+    return withParameters(CompiledModel::fromFile("reference-gpt.mekik", settings, /*threads=*/2), oracle);
   }
 
   /// The likeliest symbol after the last `kContext` of `text`, and how far its logit is above the second.
