@@ -18,6 +18,7 @@ constexpr OptionSpec options[] = {
     {"--steps", "N", "training steps in all (default: \"steps\" of the model's configuration,\notherwise 1000)"},
     {"--seed", "N", "0 to 18446744073709551615; the same seed gives the same bytes (default: 1)"},
     threadsOption,
+    {"--cpu", "CPU", "the target of this program (see info), or native; another is refused, since it is\ncompiled in"},
     {"--resume", "", "go on with the run in --out as if it had not stopped"},
     {"--eval-every", "N", "steps between evaluations; the first step is always evaluated (default: 250)"},
     {"--eval-symbols", "N",
@@ -101,6 +102,9 @@ Status run(const Program &program, const Options &options) {
   if (!path)
     return {base::StatusCode::WrongUsage,
             concat("--data FILE is missing; for example: ", program.name, " train --data proverbs.txt")};
+  if (auto cpu = options.text("--cpu"); cpu && *cpu != "native" && *cpu != program.model.target)
+    return base::failedPreconditionError(concat("--cpu: this program is compiled for ", program.model.target, ", not for ",
+                                                *cpu, "; compile the model again with --cpu ", *cpu));
   train::TrainOptions train;
   train.folder = options.textOr("--out", "run");
   if (train.folder.empty())

@@ -1,6 +1,7 @@
 // The command line `mekik`: finds the command, shows its messages, turns its status into an exit status.
 // 0: done. 1: failed, with one message. 2: wrong usage, with one message.
 #include "compiler/driver/Version.h"
+#include "runtime/app/Options.h"
 #include "runtime/base/AtomicFile.h"
 #include "runtime/base/Concat.h"
 #include "runtime/base/File.h"
@@ -52,6 +53,27 @@ static int report(const std::string &command, const base::Status &status) {
   return status.code() == base::StatusCode::WrongUsage ? 2 : 1;
 }
 
+/// "; did you mean --steps?" if a word that nobody expected is near to one that is known.
+static std::string suggestion(const CLI::App &program) {
+  std::vector<std::string_view> known;
+  const CLI::App *command = &program;
+  if (std::vector<CLI::App *> chosen = program.get_subcommands(); !chosen.empty())
+    command = chosen.front();
+  std::vector<std::string> names;
+  for (const CLI::Option *option : command->get_options())
+    for (const std::string &name : option->get_lnames())
+      names.push_back("--" + name);
+  for (const CLI::App *other : command->get_subcommands([](const CLI::App *) { return true; }))
+    names.push_back(other->get_name());
+  known.assign(names.begin(), names.end());
+  for (const std::string &word : command->remaining()) {
+    std::string_view name = std::string_view(word).substr(0, word.find('='));
+    if (auto near = app::nearest(name, known))
+      return base::concat("; did you mean ", *near, "?");
+  }
+  return "";
+}
+
 static int run(int argc, char **argv) {
   CLI::App app("Compiles models written as text into programs that train and sample them.", "mekik");
   app.set_version_flag("--version", base::concat("mekik ", driver::kVersion));
@@ -76,7 +98,7 @@ static int run(int argc, char **argv) {
     std::string place = "mekik";
     for (const CLI::App *command : app.get_subcommands())
       place += " " + command->get_name();
-    return report(place, wrongUsage(base::concat(error.what(), " (", place, " --help tells more)")));
+    return report(place, wrongUsage(base::concat(error.what(), suggestion(app), " (", place, " --help tells more)")));
   }
   for (auto &[name, action] : actions)
     if (app.got_subcommand(name))

@@ -25,7 +25,7 @@ public:
   Forwarded(CLI::App &command, std::span<const app::OptionSpec> specs) {
     for (const app::OptionSpec &spec : specs) {
       std::string name(spec.name), help(spec.help);
-      if (name == "--help" || name == "--data")
+      if (name == "--help" || name == "--data" || name == "--cpu") // mekik has these itself
         continue;
       Entry &entry = entries.emplace_back();
       entry.name = name;
