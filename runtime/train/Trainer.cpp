@@ -91,12 +91,13 @@ Status Run::checkFunctions() {
 Status Run::begin() {
   state.seed = options.seed;
   state.settings = options.settings;
-  MEKIK_ASSIGN_OR_RETURN(bool movedAside, folder.setEarlierRunAside());
-  if (movedAside)
-    progress.note(concat("The checkpoints of an earlier run in ", folder.path(), " are now *.previous.safetensors"));
+  // Before anything of an earlier run is touched: this can fail.
   if (!options.log.empty()) {
     MEKIK_ASSIGN_OR_RETURN(log, RunLog::begin(options.log));
   }
+  MEKIK_ASSIGN_OR_RETURN(bool movedAside, folder.setEarlierRunAside());
+  if (movedAside)
+    progress.note(concat("The checkpoints of an earlier run in ", folder.path(), " are now *.previous.safetensors"));
   const MekikFunction *init = *model.function("init");
   writeScalars(model, *init, 0, state.seed);
   model.call(*init);

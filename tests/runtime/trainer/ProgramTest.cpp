@@ -285,6 +285,15 @@ TEST_F(Program, OutputThatCannotBeWrittenIsAFailure) {
   EXPECT_EQ(call({"train", "--data", "data.txt", "--log", "no/such/folder.log", "--out", "c"}).status, 1);
 }
 
+TEST_F(Program, ALogThatCannotBeOpenedLeavesAnEarlierRunAsItWas) {
+  ASSERT_EQ(call({"train", "--data", "data.txt", "--steps", "2"}).status, 0);
+  std::string best = read("run/best.safetensors"), last = read("run/last.safetensors");
+  EXPECT_EQ(call({"train", "--data", "data.txt", "--steps", "2", "--log", "no/such/folder.log"}).status, 1);
+  EXPECT_EQ(read("run/best.safetensors"), best);
+  EXPECT_EQ(read("run/last.safetensors"), last);
+  EXPECT_FALSE(exists("run/best.previous.safetensors"));
+}
+
 TEST_F(Program, SamplingWithoutACheckpointSaysWhatToDo) {
   Outcome outcome = call({"sample"});
   EXPECT_EQ(outcome.status, 1);
