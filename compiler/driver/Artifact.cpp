@@ -24,14 +24,31 @@ static Status fileError(const std::string &path, const char *action, std::error_
   return absl::UnknownError(StrCat(path, ": cannot ", action, ": ", error.message()));
 }
 
-/// Calls `write` with a name beside `path`, and moves what it wrote to `path`.
-template <typename Write> static Status replaceFile(const std::string &path, Write write) {
+/// A file is replaced by a rename, which would destroy anything that is not one; and a folder that cannot be written to
+/// is better known before the compilation than behind it.
+static Status checkReplaceable(const std::string &path) {
   if (llvm::sys::fs::is_directory(path))
     return absl::InvalidArgumentError(StrCat(path, ": is a folder; name a file"));
-  std::string temporary = StrCat(path, ".tmp-", getpid());
+  if (llvm::sys::fs::exists(path) && !llvm::sys::fs::is_regular_file(path))
+    return absl::InvalidArgumentError(StrCat(path, ": is not a file and would be lost; name a file"));
+  llvm::StringRef folder = llvm::sys::path::parent_path(path);
+  if (access(folder.empty() ? "." : folder.str().c_str(), W_OK | X_OK) != 0)
+    return fileError(path, "be written", std::error_code(errno, std::generic_category()));
+  return absl::OkStatus();
+}
+
+/// Calls `write` with a name beside `path`, and moves what it wrote to `path`; to the file itself if that is a symbolic
+/// link.
+template <typename Write> static Status replaceFile(const std::string &path, Write write) {
+  if (Status status = checkReplaceable(path); !status.ok())
+    return status;
+  llvm::SmallString<128> target(path);
+  if (llvm::sys::fs::exists(path) && llvm::sys::fs::real_path(path, target))
+    target = path;
+  std::string temporary = StrCat(target.str().str(), ".tmp-", getpid());
   Status status = write(temporary);
   if (status.ok())
-    if (std::error_code error = llvm::sys::fs::rename(temporary, path))
+    if (std::error_code error = llvm::sys::fs::rename(temporary, target))
       status = fileError(path, "be written", error);
   if (!status.ok())
     llvm::sys::fs::remove(temporary);
@@ -84,6 +101,9 @@ static Status writeLibrary(const std::string &path, const std::string &object, c
 
 Status writeArtifact(Compiler &compiler, Stage stage, const std::string &path, const ArtifactOptions &options,
                      std::string &messages) {
+  if (path != "-")
+    if (Status status = checkReplaceable(path); !status.ok())
+      return status;
   if (info(stage).isText) {
     StatusOr<std::string> text = compiler.text(stage, messages);
     return text.ok() ? writeBytes(path, *text) : text.status();

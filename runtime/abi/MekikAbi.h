@@ -113,6 +113,10 @@ typedef struct MekikModel {
   uint64_t scratchBytes; /* the largest of the functions; one per thread */
 } MekikModel;
 
+/// Stands in every executable made of a model, so that a tool can tell it from others before running it.
+#define MEKIK_PROGRAM_MARK_NAME "mekik-program"
+#define MEKIK_PROGRAM_MARK MEKIK_PROGRAM_MARK_NAME ":abi-1"
+
 #ifdef __cplusplus
 }
 static_assert(sizeof(void *) != 8 || sizeof(MekikTensor) == 112, "MekikTensor is part of the ABI");

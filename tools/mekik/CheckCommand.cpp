@@ -39,6 +39,7 @@ struct Row {
   double norm = 0;       // of the gradient
   double difference = 0; // the largest, relative
   bool good = true;
+  bool finite = true; // the gradient and every loss around it
 };
 
 /// Random values for inputs and targets: ids below their number of classes, floats in [-1, 1).
@@ -71,6 +72,7 @@ public:
     for (int64_t i = 0; i < gradient.size(); ++i)
       row.norm += gradient.getDouble(i) * gradient.getDouble(i);
     row.norm = std::sqrt(row.norm);
+    row.finite = std::isfinite(row.norm);
     std::vector<double> direction(static_cast<size_t>(gradient.size()));
     for (double &sign : direction)
       sign = random() & 1 ? 1 : -1;
@@ -110,6 +112,7 @@ private:
       MEKIK_ASSIGN_OR_RETURN(double above, lossAt(name, start, direction, distance));
       MEKIK_ASSIGN_OR_RETURN(double below, lossAt(name, start, direction, -distance));
       double numeric = (above - below) / (2 * distance);
+      row.finite = row.finite && std::isfinite(numeric);
       // Rounding of the loss alone moves the quotient by about 1e-15 / distance.
       double scale = std::max({std::abs(compiled), std::abs(numeric), 1e-3});
       double difference = std::abs(compiled - numeric) / scale;
@@ -121,7 +124,7 @@ private:
     feed.set("parameter", name, start);
     ++row.checks;
     row.difference = std::max(row.difference, best);
-    row.good = row.good && best <= command.tolerance;
+    row.good = row.good && row.finite && best <= command.tolerance;
     return {};
   }
 
@@ -150,7 +153,7 @@ Status show(const CheckCommand &command, const std::vector<Row> &rows, double lo
   Table table({"parameter", "shape", "checks", "gradient norm", "difference", ""}, {Left, Left, Right, Right, Right, Left});
   for (const Row &row : rows)
     table.add({row.name, row.shape, std::to_string(row.checks), scientific(row.norm), scientific(row.difference),
-               row.good ? "ok" : "WRONG"});
+               row.good ? "ok" : row.finite ? "WRONG" : "not finite"});
   return printOut(table.print());
 }
 
@@ -161,6 +164,7 @@ Status check(CheckCommand &command) {
   MEKIK_ASSIGN_OR_RETURN(LoadedModel model, load(command.input, Need::Model));
   if (model.compiler->stage() != driver::Stage::Graph)
     return wrongUsage(concat(command.input.path, ": check needs the model itself: source text, or MLIR of stage graph"));
+  reference::promoteToF64(model.compiler->module()); // source text is read in f64, MLIR is as it is
   std::unique_ptr<driver::Compiler> derived = model.compiler->clone();
   std::string messages;
   absl::Status advanced = derived->advanceTo(driver::Stage::Gradient, messages);
@@ -197,6 +201,9 @@ Status check(CheckCommand &command) {
   }
   MEKIK_RETURN_IF_ERROR(show(command, rows, lossValue));
   auto wrong = std::count_if(rows.begin(), rows.end(), [](const Row &row) { return !row.good; });
+  if (!std::all_of(rows.begin(), rows.end(), [](const Row &row) { return row.finite; }))
+    return base::failedPreconditionError(concat(command.input.path, ": a loss or a gradient is not finite at these values, so "
+                                                "there is nothing to compare; --seed takes others"));
   if (wrong > 0)
     return base::internalError(concat(static_cast<int64_t>(wrong), " of ", rows.size(),
                                       " gradients differ from central differences by more than ",

@@ -3,6 +3,7 @@
 #include "runtime/base/Concat.h"
 #include "tools/mekik/Command.h"
 #include "tools/mekik/ModelInput.h"
+#include <filesystem>
 
 namespace mekik::tool {
 namespace {
@@ -35,6 +36,9 @@ Status compile(const CompileCommand &command) {
     return wrongUsage(concat("-o -: stage ", command.stageName, " is not text; name a file"));
   MEKIK_ASSIGN_OR_RETURN(LoadedModel model,
                          load(command.input, stage.stage == Stage::Exe ? Need::Program : Need::Model));
+  for (const std::string &input : {command.input.path, model.dataPath})
+    if (std::error_code ignored; std::filesystem::equivalent(output, input, ignored))
+      return wrongUsage(concat("-o ", output, ": this is what is compiled; name another file"));
   driver::ArtifactOptions options;
   options.isStatic = command.isStatic;
   options.tokenizerJson = model.tokenizer ? model.tokenizer->toJson() : "";

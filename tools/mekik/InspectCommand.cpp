@@ -1,4 +1,5 @@
 // inspect: what is in a compiled program or a checkpoint.
+#include "runtime/abi/MekikAbi.h"
 #include "runtime/base/Concat.h"
 #include "runtime/base/File.h"
 #include "runtime/base/Json.h"
@@ -141,9 +142,20 @@ base::StatusOr<std::string> firstBytes(const std::string &path) {
   return bytes;
 }
 
+/// True if the file holds the mark of a program made of a model.
+base::StatusOr<bool> isProgram(const std::string &path) {
+  // Put together here, so that this tool does not hold the mark itself.
+  const std::string mark = concat(MEKIK_PROGRAM_MARK_NAME, ":abi-", MEKIK_ABI_VERSION);
+  MEKIK_ASSIGN_OR_RETURN(std::string bytes, base::readFile(path));
+  return bytes.find(mark) != std::string::npos;
+}
+
 Status inspect(const InspectCommand &command) {
   MEKIK_ASSIGN_OR_RETURN(std::string head, firstBytes(command.path));
   if (head == "\x7f" "ELF") {
+    MEKIK_ASSIGN_OR_RETURN(bool known, isProgram(command.path));
+    if (!known)
+      return base::failedPreconditionError(concat(command.path, ": is an executable, but not one made by mekik compile"));
     // The program knows itself best. A path without a slash would be looked up elsewhere.
     std::string program = command.path.find('/') == std::string::npos ? "./" + command.path : command.path;
     char info[] = "info", json[] = "--json";

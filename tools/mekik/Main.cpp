@@ -6,7 +6,9 @@
 #include "runtime/base/Concat.h"
 #include "runtime/base/File.h"
 #include "tools/mekik/Command.h"
+#include "llvm/Support/ErrorHandling.h"
 #include <csignal>
+#include <new>
 #include <unistd.h>
 
 namespace mekik::tool {
@@ -108,7 +110,17 @@ static int run(int argc, char **argv) {
 
 } // namespace mekik::tool
 
+/// There is no memory left to unwind with: one message, written without any.
+[[noreturn]] static void outOfMemory() {
+  static constexpr std::string_view message =
+      "mekik: error: not enough memory; give the model a smaller configuration (mekik plan shows what it needs)\n";
+  (void)!write(STDERR_FILENO, message.data(), message.size());
+  _exit(1);
+}
+
 int main(int argc, char **argv) {
   std::signal(SIGPIPE, SIG_DFL);
+  std::set_new_handler(outOfMemory);
+  llvm::install_bad_alloc_error_handler([](void *, const char *, bool) { outOfMemory(); });
   return mekik::tool::run(argc, argv);
 }
