@@ -4,6 +4,7 @@
 #define MEKIK_LOWERING_KERNEL_EMITTER_H
 
 #include "compiler/graph/Graph.h"
+#include "compiler/numerics/Contract.h"
 #include "compiler/numerics/IrArithmetic.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/DenseMap.h"
@@ -12,8 +13,7 @@
 
 namespace mekik::lowering {
 
-/// Lanes of rows and elementwise code, on every target: part of the numerics contract.
-inline constexpr int64_t kLanes = 16;
+using numerics::kLanes;
 
 /// The memref type a tensor has in memory: booleans are bytes.
 mlir::MemRefType memoryType(mlir::Type tensor);

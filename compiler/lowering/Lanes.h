@@ -6,8 +6,7 @@
 
 namespace mekik::lowering {
 
-/// Elements of one row of more than this many are folded in chunks of this many.
-inline constexpr int64_t kFoldChunk = 4096;
+using numerics::kFoldChunk;
 
 /// Lanes 0 .. count - 1.
 mlir::Value maskOf(mlir::OpBuilder &builder, mlir::Location loc, int64_t count);

@@ -1,4 +1,5 @@
 // Reductions in the order the contract lays down.
+#include "compiler/numerics/Contract.h"
 #include "compiler/reference/Folds.h"
 #include <array>
 
@@ -10,8 +11,8 @@ using numerics::Number;
 
 namespace {
 
-constexpr size_t kLanes = 16;
-constexpr size_t kChunk = 4096;
+constexpr size_t kLanes = numerics::kLanes;
+constexpr size_t kChunk = numerics::kFoldChunk;
 
 /// Lane i takes the elements i, i + 16, ...; then the lanes are folded in halves. Longer rows are reduced in chunks,
 /// whose results are reduced as a row again.

@@ -1,5 +1,6 @@
 // Rows picked by id, rows added up by id, and ids spread out over classes.
 #include "compiler/graph/Build.h"
+#include "compiler/numerics/Contract.h"
 #include "compiler/graph/Graph.h"
 #include "compiler/numerics/NumberArithmetic.h"
 #include "compiler/reference/Tensor.h"
@@ -16,16 +17,9 @@ using numerics::Number;
 
 namespace {
 
-constexpr int64_t kLanes = 16;
+using numerics::kLanes;
 /// Columns of one tile of scatter_add: wide enough that reading the ids again for every tile costs little.
 constexpr int64_t kColumnsPerTile = 64;
-
-int64_t elementsOf(ArrayRef<int64_t> shape) {
-  int64_t count = 1;
-  for (int64_t size : shape)
-    count *= size;
-  return count;
-}
 
 /// A memref of any shape, seen as rows x columns.
 Value asMatrix(OpBuilder &builder, Location loc, Value memref, int64_t rows, int64_t columns) {
@@ -101,14 +95,14 @@ void ScatterAddOp::evaluate(ArrayRef<const reference::Tensor *> operands, refere
 }
 
 int64_t ScatterAddOp::kernelTiles() {
-  int64_t columns = elementsOf(shapeOf(getResult()).drop_front());
+  int64_t columns = ShapedType::getNumElements(shapeOf(getResult()).drop_front());
   return (columns + kColumnsPerTile - 1) / kColumnsPerTile;
 }
 
 void ScatterAddOp::emitKernel(OpBuilder &builder, ValueRange operands, Value result, Value firstTile, Value lastTile) {
   Location loc = getLoc();
-  int64_t rows = getRows(), columns = elementsOf(shapeOf(getResult()).drop_front());
-  int64_t positions = elementsOf(shapeOf(getIds())), wholeColumns = columns / kLanes * kLanes;
+  int64_t rows = getRows(), columns = ShapedType::getNumElements(shapeOf(getResult()).drop_front());
+  int64_t positions = ShapedType::getNumElements(shapeOf(getIds())), wholeColumns = columns / kLanes * kLanes;
   Value ids = asMatrix(builder, loc, operands[0], positions, 1);
   Value updates = asMatrix(builder, loc, operands[1], positions, columns);
   Value sums = asMatrix(builder, loc, result, rows, columns);

@@ -1,6 +1,7 @@
 // Random numbers and what is made of them. The numbers of a tensor are dealt in groups of 64 elements: sixteen Philox
 // blocks, one a lane, whose four words are four vectors of sixteen neighbouring elements (runtime/abi/MekikPhilox.h).
 #include "compiler/graph/Build.h"
+#include "compiler/numerics/Contract.h"
 #include "compiler/graph/Graph.h"
 #include "compiler/numerics/IrArithmetic.h"
 #include "compiler/numerics/Philox.h"
@@ -19,7 +20,7 @@ using numerics::Number;
 
 namespace {
 
-constexpr int64_t kLanes = 16;
+using numerics::kLanes;
 constexpr int64_t kGroup = 64;
 constexpr int64_t kGroupsPerTile = 32;
 
