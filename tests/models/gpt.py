@@ -7,32 +7,11 @@ import json
 import os
 import pathlib
 import random
-import shutil
-import struct
-import subprocess
 import sys
 
-SOURCE = pathlib.Path(os.environ["MEKIK_SOURCE_DIR"])
-BINARY = pathlib.Path(os.environ["MEKIK_BINARY_DIR"])
-MEKIK = BINARY / "bin" / "mekik"
+from programs import LLVM, MEKIK, PROVERBS, SOURCE, WORK, below, equal, folder, log, run, safetensors, same
+
 MODEL = SOURCE / "models/gpt/gpt.mekik"
-PROVERBS = SOURCE / "models/gpt/atasozleri.txt"
-WORK = BINARY / "tests" / "models"
-LLVM = pathlib.Path(os.environ.get("MEKIK_LLVM_TOOLS", "/usr/lib/llvm-22/bin"))
-
-
-def run(*command, status=0):
-    done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
-    if done.returncode != status:
-        sys.exit(f"{' '.join(str(p) for p in command)}\nexit status {done.returncode}, expected {status}\n{done.stderr}")
-    return done.stdout
-
-
-def folder(name):
-    path = WORK / name
-    shutil.rmtree(path, ignore_errors=True)
-    path.mkdir(parents=True)
-    return path
 
 
 def compiled(name, *options, data=PROVERBS):
@@ -41,34 +20,9 @@ def compiled(name, *options, data=PROVERBS):
     return path
 
 
-def log(path):
-    """The lines of a training log without what may differ between equal runs."""
-    lines = [json.loads(line) for line in path.read_text().splitlines()]
-    for line in lines:
-        del line["seconds"]
-    return lines
-
-
 def train(program, out, *options, data=PROVERBS):
     run(program, "train", "--data", data, "--out", out, "--log", out / "log.jsonl", *options)
     return log(out / "log.jsonl")
-
-
-def same(one, other, *names):
-    for name in names:
-        if (one / name).read_bytes() != (other / name).read_bytes():
-            sys.exit(f"{one / name} and {other / name} differ")
-
-
-def equal(found, expected, what):
-    if found != expected:
-        sys.exit(f"{what}: expected {expected}, found {found}")
-
-
-def below(found, limit, what):
-    if not found < limit:
-        sys.exit(f"{what}: expected less than {limit}, found {found}")
-    print(f"{what}: {found}")
 
 
 def counts_of_parameters():
@@ -89,23 +43,13 @@ def untrained_loss():
         below(abs(first[part] - 3.40), 0.1, f"{part} {first[part]} from 3.40")
 
 
-def safetensors(path, tensors):
-    header, data = {}, b""
-    for name, (shape, values) in tensors.items():
-        bytes_ = struct.pack(f"<{len(values)}i", *values)
-        header[name] = {"dtype": "I32", "shape": shape, "data_offsets": [len(data), len(data) + len(bytes_)]}
-        data += bytes_
-    text = json.dumps(header).encode()
-    path.write_bytes(struct.pack("<Q", len(text)) + text + data)
-
-
 def memorizes_two_windows():
     out = folder("memorize")
     generator = random.Random(1)
     windows = [[generator.randrange(30) for _ in range(17)] for _ in range(2)]
     data = out / "windows.safetensors"
-    safetensors(data, {"tokens": ([2, 16], [i for w in windows for i in w[:16]]),
-                       "next": ([2, 16], [i for w in windows for i in w[1:]])})
+    safetensors(data, {"tokens": ("I32", [2, 16], [i for w in windows for i in w[:16]]),
+                       "next": ("I32", [2, 16], [i for w in windows for i in w[1:]])})
     # Along 3000 steps of the cosine, the first sixty are at the full rate.
     program = compiled("memorize/program", "-D", "vocab=30", "-D", "dropout=0", "-D", "rate=0.01", data=data)
     lines = train(program, out / "run", "--steps", "60", "--validation", "0", "--eval-every", "60", data=data)
