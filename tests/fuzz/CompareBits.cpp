@@ -69,8 +69,10 @@ public:
         *tensor.as<int64_t>() = step;
       else if (key.first == "seed")
         *tensor.as<int64_t>() = static_cast<int64_t>(seed);
-      else if (key.first == "input" || key.first == "target")
+      else if (key.first == "input" || key.first == "target") {
+        tensor = reference::zeros(cast<RankedTensorType>(argument.getType())); // evaluation has its own batch
         fillInput(tensor, classesOf(attributes), seed);
+      }
       arguments.push_back(tensor);
       inputs[key] = tensor;
     }
