@@ -1,8 +1,13 @@
 // sample: text from a trained model, on standard output.
 #include "runtime/app/Command.h"
 #include "runtime/base/Concat.h"
+#include "runtime/base/Json.h"
+#include "runtime/base/Parse.h"
 #include "runtime/data/Text.h"
 #include "runtime/sample/Generator.h"
+#include "runtime/sample/NextSymbols.h"
+#include "runtime/tokenizer/SymbolText.h"
+#include <algorithm>
 #include <set>
 #include <unistd.h>
 
@@ -23,6 +28,8 @@ constexpr OptionSpec options[] = {
     {"--top-p", "P", "choose among the most probable symbols that reach P together (default: 1)"},
     {"--greedy", "", "always the most probable symbol"},
     {"--seed", "N", "0 to 18446744073709551615 (default: 1)"},
+    {"--next", "N", "instead of text, the N most probable symbols after the prompt; 0 is all"},
+    {"--json", "", "with --next: a JSON object"},
     {"--mark-new", "FILE", "put * before samples that are no line of this text"},
     threadsOption,
     helpOption,
@@ -44,16 +51,54 @@ StatusOr<sample::GeneratorOptions> readOptions(const Options &options, bool line
   return result;
 }
 
+std::string nextForPeople(const tokenizer::Tokenizer &tokenizer, std::string_view prompt,
+                          std::span<const sample::NextSymbol> table) {
+  std::string text = concat("after ", prompt.empty() ? "nothing" : base::quoted(prompt), "\n");
+  for (const sample::NextSymbol &next : table) {
+    std::string symbol = base::quoted(tokenizer.bytesOf(next.id));
+    auto columns = std::count_if(symbol.begin(), symbol.end(), [](char c) { return (c & 0xC0) != 0x80; });
+    base::append(text, "  ", symbol, std::string(columns < 8 ? static_cast<size_t>(10 - columns) : 2, ' '),
+                 base::formatFixed(next.probability, 4), next.id == tokenizer.endId() ? "  the end" : "", "\n");
+  }
+  return text;
+}
+
+std::string nextForPrograms(const tokenizer::Tokenizer &tokenizer, const sample::GeneratorOptions &options,
+                            std::span<const sample::NextSymbol> table) {
+  std::string text = concat("{\"prompt\":", base::jsonString(options.prompt),
+                            ",\"temperature\":", base::formatNumber(options.sampler.temperature),
+                            ",\"top_k\":", options.sampler.topK,
+                            ",\"top_p\":", base::formatNumber(options.sampler.topP), ",\"next\":[");
+  for (size_t i = 0; i < table.size(); ++i)
+    base::append(text, i > 0 ? "," : "", "{\"id\":", table[i].id, ",",
+                 tokenizer::symbolJson(tokenizer.bytesOf(table[i].id)),
+                 ",\"probability\":", base::formatNumber(table[i].probability), "}");
+  return text + "]}\n";
+}
+
+/// Options that mean nothing together, told before anything is loaded.
+Status checkTogether(const Options &options) {
+  if (!options.has("--next"))
+    return options.has("--json") ? Status(base::StatusCode::WrongUsage, "--json is about --next; give both") : Status();
+  for (std::string_view other : {"--count", "--length", "--seed", "--mark-new"})
+    if (options.has(other))
+      return {base::StatusCode::WrongUsage,
+              concat("--next shows probabilities and writes no text; ", other, " has no meaning with it")};
+  return {};
+}
+
 Status run(const Program &program, const Options &options) {
   if (!program.tokenizer)
     return base::failedPreconditionError(
         concat("model ", program.model.name, " is not about text and cannot be sampled"));
+  MEKIK_RETURN_IF_ERROR(checkTogether(options));
   bool lines = program.tokenizer->endId().has_value();
   MEKIK_ASSIGN_OR_RETURN(sample::GeneratorOptions generatorOptions, readOptions(options, lines));
   std::string prompt = options.textOr("--prompt", "");
   generatorOptions.prompt = prompt;
   // The number of a sample is 32 bits of the random counter.
   MEKIK_ASSIGN_OPTION(int64_t count, options.integerOr("--count", lines ? 10 : 1, 0, int64_t{1} << 32));
+  MEKIK_ASSIGN_OPTION(int64_t most, options.integerOr("--next", 0, 0));
   std::optional<data::Text> known;
   std::set<std::string_view> knownLines;
   if (auto path = options.text("--mark-new")) {
@@ -64,6 +109,13 @@ Status run(const Program &program, const Options &options) {
   MEKIK_ASSIGN_OR_RETURN(model::Model model, makeModel(program, options));
   MEKIK_RETURN_IF_ERROR(loadParameters(program, options.textOr("--checkpoint", "run"), model).status());
   MEKIK_ASSIGN_OR_RETURN(sample::Generator generator, sample::Generator::create(model, *program.tokenizer));
+
+  if (options.has("--next")) {
+    MEKIK_ASSIGN_OR_RETURN(std::vector<double> probabilities, generator.next(generatorOptions));
+    std::vector<sample::NextSymbol> table = sample::mostProbable(probabilities, most);
+    return printOut(options.has("--json") ? nextForPrograms(*program.tokenizer, generatorOptions, table)
+                                          : nextForPeople(*program.tokenizer, prompt, table));
+  }
 
   bool streaming = !known && isatty(STDOUT_FILENO);
   std::string text;
@@ -87,6 +139,7 @@ Status run(const Program &program, const Options &options) {
 const Command sampleCommand = {"sample", "write text with the trained model",
                                "sample --count 12 --mark-new proverbs.txt\n"
                                "sample --prompt \"damlaya \" --temperature 0.7 --top-k 5\n"
+                               "sample --prompt \"damlaya damlaya g\" --next 5\n"
                                "sample --greedy --checkpoint run/last.safetensors",
                                options, run};
 

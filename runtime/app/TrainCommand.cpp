@@ -2,6 +2,7 @@
 #include "runtime/app/Command.h"
 #include "runtime/base/Concat.h"
 #include "runtime/base/Parse.h"
+#include "runtime/ngram/Ngram.h"
 #include "runtime/train/Trainer.h"
 #include <csignal>
 
@@ -28,6 +29,8 @@ constexpr OptionSpec options[] = {
     {"--patience", "N", "stop after N evaluations without a better one; 0 is never (default: 0)"},
     {"--save-every", "N", "save last.safetensors also every N steps (default: with each evaluation)"},
     {"--log", "FILE", "write one JSON object an evaluation: step, train_loss, validation_loss, best,\nseconds"},
+    {"--baseline", "ORDER",
+     "also show the loss of counting: how often a symbol follows the ORDER - 1 before it\n(default: 0, not shown)"},
     {"--curve", "FILE", "a second copy of the loss curve (SVG)"},
     helpOption,
 };
@@ -115,6 +118,7 @@ Status run(const Program &program, const Options &options) {
   train.settings = defaultSettings(program);
   MEKIK_ASSIGN_OPTION(train.steps,
                       options.integerOr("--steps", configuredInteger(program.model, "steps").value_or(1000), 1));
+  MEKIK_ASSIGN_OPTION(train.baseline, options.integerOr("--baseline", 0, 0, ngram::largestOrder));
   MEKIK_ASSIGN_OPTION(train.saveEvery, options.integerOr("--save-every", 0, 1));
   MEKIK_ASSIGN_OPTION(train.seed, options.seedOr("--seed", 1));
   MEKIK_RETURN_IF_ERROR(readSettings(options, train.settings));

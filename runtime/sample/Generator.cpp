@@ -57,15 +57,26 @@ std::span<const double> Generator::nextLogits(std::span<const int32_t> ids, int3
   return logits;
 }
 
+StatusOr<std::vector<int32_t>> Generator::begin(std::string_view text) const {
+  MEKIK_ASSIGN_OR_RETURN(std::vector<int32_t> prompt, tokenizer.encode(text, "--prompt"));
+  std::vector<int32_t> ids;
+  if (tokenizer.endId() || prompt.empty())
+    ids.push_back(tokenizer.defaultStart());
+  ids.insert(ids.end(), prompt.begin(), prompt.end());
+  return ids;
+}
+
+StatusOr<std::vector<double>> Generator::next(const GeneratorOptions &options) {
+  MEKIK_RETURN_IF_ERROR(checkSamplerOptions(options.sampler));
+  MEKIK_ASSIGN_OR_RETURN(std::vector<int32_t> ids, begin(options.prompt));
+  return probabilities(nextLogits(ids, tokenizer.defaultStart()), options.sampler);
+}
+
 Status Generator::generate(uint32_t sample, const GeneratorOptions &options, const Output &write) {
   MEKIK_RETURN_IF_ERROR(checkSamplerOptions(options.sampler));
-  MEKIK_ASSIGN_OR_RETURN(std::vector<int32_t> prompt, tokenizer.encode(options.prompt, "--prompt"));
+  MEKIK_ASSIGN_OR_RETURN(std::vector<int32_t> ids, begin(options.prompt));
   std::optional<int32_t> end = tokenizer.endId();
   int32_t start = tokenizer.defaultStart();
-  std::vector<int32_t> ids;
-  if (end || prompt.empty())
-    ids.push_back(start);
-  ids.insert(ids.end(), prompt.begin(), prompt.end());
   if (!options.prompt.empty())
     MEKIK_RETURN_IF_ERROR(write(options.prompt));
 

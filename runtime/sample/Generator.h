@@ -38,7 +38,11 @@ public:
   /// not on other samples. Errors: a prompt with characters outside the vocabulary, sampler errors, those of `output`.
   base::Status generate(uint32_t sample, const GeneratorOptions &options, const Output &output);
 
+  /// The probability of every id after options.prompt, in id order. Errors as of generate.
+  base::StatusOr<std::vector<double>> next(const GeneratorOptions &options);
+
 private:
+  base::StatusOr<std::vector<int32_t>> begin(std::string_view prompt) const;
   Generator(model::Model &model, const tokenizer::Tokenizer &tokenizer) : model(model), tokenizer(tokenizer) {}
   std::span<const double> nextLogits(std::span<const int32_t> ids, int32_t start);
 

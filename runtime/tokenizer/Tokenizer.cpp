@@ -45,6 +45,8 @@ base::Status checkSameTokenizer(const Tokenizer &model, std::string_view modelNa
     if (model.bytesOf(id) != other.bytesOf(id))
       return fail(concat("both have ", model.size(), " ids, but id ", id, " is ", base::quoted(model.bytesOf(id)),
                          " in ", modelName, " and ", base::quoted(other.bytesOf(id)), " in ", otherName));
+  if (model.kind() == "bpe" && other.kind() == "bpe" && model.endId() == other.endId())
+    return fail(concat(modelName, " and ", otherName, " have the same symbols, but merge them in another way"));
   return fail(concat(modelName, " and ", otherName, " differ in their kind or in the symbol between examples: ",
                      model.toJson().substr(0, 60), " and ", other.toJson().substr(0, 60)));
 }

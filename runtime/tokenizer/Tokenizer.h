@@ -14,11 +14,16 @@
 
 namespace mekik::tokenizer {
 
+/// Two ids, both made before the id that they become.
+struct Merge {
+  int32_t left, right;
+};
+
 class Tokenizer {
 public:
   virtual ~Tokenizer() = default;
 
-  /// "characters" or "bytes".
+  /// "characters", "bytes" or "bpe".
   virtual std::string_view kind() const = 0;
   /// Number of ids; ids are 0 .. size()-1.
   virtual int64_t size() const = 0;
@@ -34,6 +39,8 @@ public:
                                                       uint64_t firstLine = 1) const = 0;
   /// The vocabulary in a few words for messages: "30 characters: . abc...".
   virtual std::string describe() const = 0;
+  /// The merges of byte pairs: the last ids, one each, in the order in which they were learned.
+  virtual std::span<const Merge> merges() const { return {}; }
   /// One line of JSON; the same table gives the same bytes.
   virtual std::string toJson() const = 0;
 
@@ -53,6 +60,15 @@ makeCharacterTokenizer(std::string_view text, std::optional<std::string_view> en
 
 /// The 256 byte values. With `lines` the newline (id 10) ends examples.
 std::unique_ptr<Tokenizer> makeByteTokenizer(bool lines);
+
+constexpr int64_t largestVocabulary = 1 << 20;
+/// What the symbols of all merges may take together: each can be twice as long as the one before.
+constexpr uint64_t mostBytesOfMerges = uint64_t{1} << 26;
+
+/// Ids of `base`, and merge i as id base.size() + i. Errors: InvalidArgument naming `origin` and the merge for an id that
+/// is not there yet, for the end id of `base`, for a pair that occurs twice, for what exceeds the limits above.
+base::StatusOr<std::unique_ptr<Tokenizer>> makeBpeTokenizer(std::unique_ptr<Tokenizer> base, std::vector<Merge> merges,
+                                                            std::string_view origin);
 
 /// Reads toJson(). Errors: InvalidArgument with the field, what was expected, what was found.
 base::StatusOr<std::unique_ptr<Tokenizer>> tokenizerFromJson(std::string_view json, std::string_view origin);

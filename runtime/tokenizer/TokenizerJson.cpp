@@ -61,6 +61,40 @@ base::StatusOr<std::unique_ptr<Tokenizer>> readBytes(const Json &json, std::stri
   return makeByteTokenizer(lines);
 }
 
+base::StatusOr<std::unique_ptr<Tokenizer>> readSimple(const Json &json, std::string_view origin,
+                                                      std::string_view kinds) {
+  const Json *kind = json.find("kind");
+  if (kind && kind->isString() && kind->text() == "characters")
+    return readCharacters(json, origin);
+  if (kind && kind->isString() && kind->text() == "bytes")
+    return readBytes(json, origin);
+  return refuse(origin, concat("\"kind\": expected ", kinds, ", found ", found(kind),
+                               kind ? "; a newer Mekik may know it" : ""));
+}
+
+base::StatusOr<std::unique_ptr<Tokenizer>> readBpe(const Json &json, std::string_view origin) {
+  const Json *base = json.find("base"), *list = json.find("merges");
+  if (!base || !base->isObject())
+    return refuse(origin, concat("\"base\": expected an object, found ", found(base)));
+  if (!list || !list->isArray())
+    return refuse(origin, concat("\"merges\": expected an array, found ", found(list)));
+  MEKIK_ASSIGN_OR_RETURN(std::unique_ptr<Tokenizer> made, readSimple(*base, origin, "\"characters\" or \"bytes\""));
+  std::vector<Merge> merges;
+  auto idOf = [](const Json &value) -> int32_t {
+    std::optional<int64_t> id = value.integer();
+    return id && *id >= 0 && *id < largestVocabulary ? static_cast<int32_t>(*id) : -1;
+  };
+  for (const Json &pair : list->elements()) {
+    Merge merge{-1, -1};
+    if (pair.elements().size() == 2)
+      merge = {idOf(pair.elements()[0]), idOf(pair.elements()[1])};
+    if (!pair.isArray() || merge.left < 0 || merge.right < 0)
+      return refuse(origin, concat("\"merges\": merge ", merges.size() + 1, ": expected two ids in brackets"));
+    merges.push_back(merge);
+  }
+  return makeBpeTokenizer(std::move(made), std::move(merges), concat(origin, ": tokenizer"));
+}
+
 } // namespace
 
 base::StatusOr<std::unique_ptr<Tokenizer>> tokenizerFromJson(std::string_view json, std::string_view origin) {
@@ -69,13 +103,9 @@ base::StatusOr<std::unique_ptr<Tokenizer>> tokenizerFromJson(std::string_view js
     return value.status();
   if (!value->isObject())
     return refuse(origin, concat("expected an object, found ", value->kindName()));
-  const Json *kind = value->find("kind");
-  if (kind && kind->isString() && kind->text() == "characters")
-    return readCharacters(*value, origin);
-  if (kind && kind->isString() && kind->text() == "bytes")
-    return readBytes(*value, origin);
-  return refuse(origin, concat("\"kind\": expected \"characters\" or \"bytes\", found ", found(kind),
-                               kind ? "; a newer Mekik may know it" : ""));
+  if (const Json *kind = value->find("kind"); kind && kind->isString() && kind->text() == "bpe")
+    return readBpe(*value, origin);
+  return readSimple(*value, origin, "\"characters\", \"bytes\" or \"bpe\"");
 }
 
 } // namespace mekik::tokenizer

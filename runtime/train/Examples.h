@@ -8,11 +8,18 @@
 #include "runtime/model/Model.h"
 #include "runtime/tokenizer/Tokenizer.h"
 #include <memory>
+#include <optional>
 #include <string>
 
 namespace mekik::train {
 
 enum class Split { Train, Validation };
+
+/// What counting gets on the symbols that an evaluation reads.
+struct CountedLoss {
+  double train = 0;
+  std::optional<double> validation; // empty if there is no validation part
+};
 
 class Examples {
 public:
@@ -32,6 +39,10 @@ public:
   /// Writes evaluation examples first, first + 1, ... until the batch is full.
   virtual void writeEvaluation(model::Model &model, const MekikFunction &function, Split split,
                                int64_t first) const = 0;
+  /// The loss of an n-gram of this order, counted on the training part with 1 added, on the same targets as evaluations
+  /// with `function`. FailedPrecondition if the data are not text.
+  virtual base::StatusOr<CountedLoss> countedLoss(const model::Model &model, const MekikFunction &function,
+                                                  int64_t order) const = 0;
 };
 
 /// Windows of text for models with one input i32[batch, context] and one target i32[batch, context] (every next symbol)

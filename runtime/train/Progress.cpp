@@ -80,18 +80,25 @@ void Progress::step(int64_t done, double loss) {
   lineShown = true;
 }
 
+static std::string row(std::string name, double trainLoss, const std::optional<double> &validationLoss,
+                       std::string_view mark) {
+  return concat(padded(std::move(name), 8), padded(lossText(trainLoss), 16),
+                padded(validationLoss ? lossText(*validationLoss) : "-", 18), mark.empty() ? "" : "   ", mark, "\n");
+}
+
+void Progress::compareWith(std::string_view name, const CountedLoss &loss, std::string_view remark) {
+  comparison = row(std::string(name), loss.train, loss.validation, remark);
+}
+
 void Progress::evaluation(const Evaluation &evaluation, std::string_view mark) {
   if (style == Style::None)
     return;
   clearLine();
   std::string text;
   if (!headShown)
-    text = "    step   training loss   validation loss\n";
+    text = concat("    step   training loss   validation loss\n", comparison);
   headShown = true;
-  base::append(text, padded(std::to_string(evaluation.step), 8), padded(lossText(evaluation.trainLoss), 16),
-               padded(evaluation.validationLoss ? lossText(*evaluation.validationLoss) : "-", 18),
-               mark.empty() ? "" : "   ", mark, "\n");
-  print(text);
+  print(concat(text, row(std::to_string(evaluation.step), evaluation.trainLoss, evaluation.validationLoss, mark)));
 }
 
 } // namespace mekik::train

@@ -3,7 +3,9 @@
 #ifndef MEKIK_RUNTIME_TRAIN_PROGRESS_H
 #define MEKIK_RUNTIME_TRAIN_PROGRESS_H
 
+#include "runtime/train/Examples.h"
 #include "runtime/train/RunState.h"
+#include <string>
 #include <string_view>
 
 namespace mekik::train {
@@ -27,11 +29,14 @@ public:
   /// Begins counting; `done` steps of `total` are behind us.
   void begin(int64_t done, int64_t total);
   void step(int64_t done, double loss);
+  /// A row that stands above the evaluations, to compare with.
+  void compareWith(std::string_view name, const CountedLoss &loss, std::string_view remark);
   void evaluation(const Evaluation &evaluation, std::string_view mark);
 
 private:
   void clearLine();
   Style style;
+  std::string comparison;
   bool lineShown = false, headShown = false;
   int64_t firstStep = 0, total = 0;
   double begun = 0, lastShown = 0;

@@ -59,6 +59,11 @@ public:
       writeRow(model, function, row, split == Split::Train ? first + row : data.validationExample(first + row));
   }
 
+  base::StatusOr<CountedLoss> countedLoss(const model::Model &model, const MekikFunction &, int64_t) const override {
+    return base::failedPreconditionError(concat("--baseline: model ", model.descriptor().name, " is not about text; there is "
+                                                "nothing to count"));
+  }
+
 private:
   void writeRow(model::Model &model, const MekikFunction &function, int64_t row, int64_t index) const {
     for (uint64_t i = 0; i < function.tensorCount; ++i) {

@@ -1,6 +1,7 @@
 // Windows of ids into the inputs of a language model.
 #include "runtime/base/Concat.h"
 #include "runtime/base/Parse.h"
+#include "runtime/ngram/Ngram.h"
 #include "runtime/train/Examples.h"
 #include <algorithm>
 
@@ -57,6 +58,23 @@ public:
     int64_t batch = batchSize(function), length = context(model, function);
     for (int64_t row = 0; row < batch; ++row)
       writeRow(model, function, row, data::TextData::evaluationWindow(part(split), length, first + row));
+  }
+
+  base::StatusOr<CountedLoss> countedLoss(const model::Model &model, const MekikFunction &function,
+                                          int64_t order) const override {
+    ngram::Ngram counted(data.train(), tokenizer.endId(), tokenizer.size(), order);
+    auto lossOf = [&](Split split) {
+      int64_t batch = batchSize(function), windows = evaluationCount(model, function, split) / batch * batch;
+      auto length = static_cast<size_t>(context(model, function)), count = static_cast<size_t>(windows);
+      // A target of rank 1 is the symbol after the window, otherwise each symbol of the window has one.
+      bool isLast = (*model.tensor(function, MEKIK_TARGET))->rank == 1;
+      return counted.loss(part(split), 1, isLast ? ngram::Places{length, length, count} : ngram::Places{1, 1, count * length})
+          .mean;
+    };
+    CountedLoss result{.train = lossOf(Split::Train), .validation = {}};
+    if (!data.validation().empty())
+      result.validation = lossOf(Split::Validation);
+    return result;
   }
 
 private:

@@ -33,6 +33,7 @@ struct TrainOptions {
   int64_t saveEvery = 0; // save last.safetensors also every so many steps; 0: only with evaluations
   std::string log;       // file for JSON lines; empty: none
   std::string curve;     // file for a second copy of the curve; empty: none
+  int64_t baseline = 0;  // order of the n-gram whose loss is shown beside; 0: none
   Progress::Style progress = Progress::Style::None;
   /// Set by a signal handler: the run is saved after the current step and train returns.
   const volatile std::sig_atomic_t *interrupted = nullptr;

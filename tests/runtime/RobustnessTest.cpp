@@ -177,6 +177,7 @@ TEST(Robustness, TokenizersAreRefusedOrReadBackTheSame) {
   samples.push_back(tokenizer::makeCharacterTokenizer("ab", std::nullopt).value()->toJson());
   samples.push_back(tokenizer::makeByteTokenizer(true)->toJson());
   samples.push_back(tokenizer::makeByteTokenizer(false)->toJson());
+  samples.push_back(R"({"kind":"bpe","base":{"kind":"bytes","end":"\n"},"merges":[[97,98],[256,99],[256,257]]})");
   fuzz(samples, [](const std::string &bytes, Draws &) {
     auto made = tokenizer::tokenizerFromJson(bytes, "f");
     if (!made.ok()) {

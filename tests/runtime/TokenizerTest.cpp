@@ -121,8 +121,8 @@ TEST(Tokenizer, RefusesBrokenJson) {
   const std::pair<const char *, const char *> broken[] = {
       {"", "expected a JSON value"},
       {"[]", "expected an object, found an array"},
-      {"{}", "\"kind\": expected \"characters\" or \"bytes\", found nothing"},
-      {R"({"kind":"bpe"})", "found \"bpe\"; a newer Mekik may know it"},
+      {"{}", "\"kind\": expected \"characters\", \"bytes\" or \"bpe\", found nothing"},
+      {R"({"kind":"words"})", "found \"words\"; a newer Mekik may know it"},
       {R"({"kind":"bytes"})", "\"end\""},
       {R"({"kind":"bytes","end":"x"})", "expected \"\\n\" or null"},
       {R"({"kind":"characters","end":null})", "\"characters\": expected a string, found nothing"},

@@ -26,6 +26,8 @@ Action addRun(CLI::App &app);
 Action addPlan(CLI::App &app);
 Action addCheck(CLI::App &app);
 Action addInspect(CLI::App &app);
+Action addTokenize(CLI::App &app);
+Action addNgram(CLI::App &app);
 Action addCompletion(CLI::App &app);
 
 /// A command line that is wrong in itself: exit status 2.

@@ -89,7 +89,8 @@ static int run(int argc, char **argv) {
   std::vector<std::pair<std::string, Action>> actions = {
       {"compile", addCompile(app)}, {"train", addTrain(app)},     {"sample", addSample(app)},
       {"eval", addEval(app)},       {"run", addRun(app)},         {"plan", addPlan(app)},
-      {"check", addCheck(app)},     {"inspect", addInspect(app)}, {"completion", addCompletion(app)},
+      {"check", addCheck(app)},     {"inspect", addInspect(app)}, {"tokenize", addTokenize(app)},
+      {"ngram", addNgram(app)},     {"completion", addCompletion(app)},
   };
   // CLI11 reports by exceptions; they end here.
   try {

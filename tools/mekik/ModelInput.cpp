@@ -5,7 +5,7 @@
 #include "runtime/base/Concat.h"
 #include "runtime/base/File.h"
 #include "runtime/base/Json.h"
-#include "runtime/data/TextData.h"
+#include "tools/mekik/TokenizerChoice.h"
 #include <filesystem>
 
 namespace mekik::tool {
@@ -36,17 +36,7 @@ void addTextOptions(CLI::App &command, ModelInput &input) {
                   "Text to learn from; its tokenizer sets `config vocab`. Without it, the only .txt file beside the\n"
                   "model. Models that are not about text take a .safetensors file.")
       ->type_name("FILE");
-  command.add_option("--tokenizer", input.tokenizer, "characters or bytes")
-      ->check(CLI::IsMember({"characters", "bytes"}))
-      ->type_name("KIND")
-      ->capture_default_str();
-  command.add_option("--layout", input.layout, "lines: every line is an example; stream: the text is one")
-      ->check(CLI::IsMember({"lines", "stream"}))
-      ->type_name("KIND")
-      ->capture_default_str();
-  command.add_option("--end", input.end, "The character that ends examples, for lines of characters.")
-      ->type_name("CHARACTER")
-      ->capture_default_str();
+  addTokenizerOptions(command, input);
 }
 
 static StatusOr<std::map<std::string, std::string>> readDefinitions(const std::vector<std::string> &definitions) {
@@ -112,16 +102,9 @@ static std::string textBeside(const std::string &path) {
   return found;
 }
 
-static StatusOr<std::unique_ptr<tokenizer::Tokenizer>> makeTokenizer(const ModelInput &input, const std::string &path) {
-  data::Layout layout = input.layout == "stream" ? data::Layout::Stream : data::Layout::Lines;
-  if (input.tokenizer == "bytes")
-    return tokenizer::makeByteTokenizer(layout == data::Layout::Lines);
-  MEKIK_ASSIGN_OR_RETURN(data::Text text, data::Text::load(path));
-  return data::makeTokenizer(input.tokenizer, text, layout, input.end);
-}
-
 StatusOr<LoadedModel> load(const ModelInput &input, Need need) {
   MEKIK_ASSIGN_OR_RETURN(auto overrides, readDefinitions(input.definitions));
+  MEKIK_RETURN_IF_ERROR(checkTokenizerChoice(input));
   LoadedModel loaded;
   loaded.dataPath = input.data;
   // A model about text declares `config vocab`.
@@ -130,14 +113,16 @@ StatusOr<LoadedModel> load(const ModelInput &input, Need need) {
   if (!isTensors && declares(input.path, "vocab") && (vocab == overrides.end() || need == Need::Program || !input.data.empty())) {
     if (loaded.dataPath.empty())
       loaded.dataPath = textBeside(input.path);
-    if (!loaded.dataPath.empty() || input.tokenizer == "bytes") {
-      MEKIK_ASSIGN_OR_RETURN(loaded.tokenizer, makeTokenizer(input, loaded.dataPath));
+    if (!loaded.dataPath.empty() || !needsText(input)) {
+      MEKIK_ASSIGN_OR_RETURN(data::LearnedTokenizer made, chooseTokenizer(input, loaded.dataPath));
+      loaded.tokenizer = std::move(made.tokenizer);
       std::string size = std::to_string(loaded.tokenizer->size());
+      const std::string &origin = needsText(input) ? loaded.dataPath : input.tokenizer;
       if (vocab != overrides.end() && vocab->second != size)
-        return base::invalidArgumentError(concat("-D vocab=", vocab->second, ": the tokenizer of ", loaded.dataPath,
-                                                 " has ", size, " symbols; leave -D vocab out to take it from there"));
+        return base::invalidArgumentError(concat("-D vocab=", vocab->second, ": the tokenizer of ", origin, " has ", size,
+                                                 " symbols; leave -D vocab out to take it from there"));
       overrides["vocab"] = size;
-      if (input.data.empty() && !loaded.dataPath.empty())
+      if (input.data.empty() && needsText(input))
         printError(concat("vocabulary of ", loaded.dataPath, ": ", loaded.tokenizer->describe(), "\n"));
     } else if (need == Need::Program) {
       return wrongUsage(concat(input.path, " is a model about text, and its program carries the tokenizer of a text; give one "

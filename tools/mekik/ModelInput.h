@@ -18,7 +18,7 @@ struct ModelInput {
   std::vector<std::string> definitions; // "name=value"
   std::string cpu = "native";
   std::string data;                     // a text, or tensors; empty: the only text beside the model, if there is one
-  std::string tokenizer = "characters"; // "characters" or "bytes"
+  std::string tokenizer = "characters"; // a kind of data::parseTokenizerKind, or a file
   std::string layout = "lines";         // "lines" or "stream"
   std::string end = ".";
   bool gradientFunction = false;

@@ -1,4 +1,5 @@
 #include "runtime/sample/Generator.h"
+#include "runtime/sample/Exp.h"
 #include "tests/runtime/trainer/BigramModel.h"
 #include <gtest/gtest.h>
 
@@ -57,6 +58,27 @@ TEST(Generator, StopsAtTheEndSymbolWithoutWritingIt) {
   EXPECT_EQ(writer.write({.sampler = greedy, .prompt = "cab"}).text, "cabc");
   EXPECT_EQ(writer.write({.sampler = greedy, .length = 2}).text, "ab");
   EXPECT_EQ(writer.write({.sampler = greedy, .length = 0, .prompt = "b"}).text, "b");
+}
+
+TEST(Generator, GivesTheProbabilitiesOfTheNextSymbol) {
+  Writer<test::BigramModel<4, 1, 3>> writer(
+      tokenizer::tokenizerFromJson("{\"kind\":\"characters\",\"end\":\".\",\"characters\":\"abc\"}", "test").value());
+  writer.follow(0, 1);
+  writer.follow(2, 3);
+  auto generator = Generator::create(writer.model, *writer.tokenizer).value();
+  auto next = [&](std::string_view prompt, SamplerOptions sampler = {}) {
+    auto probabilities = generator.next({.sampler = sampler, .prompt = prompt});
+    EXPECT_TRUE(probabilities.ok()) << probabilities.status().message();
+    return *probabilities;
+  };
+  double rest = 1 / (portableExp(10) + 3);
+  EXPECT_DOUBLE_EQ(next("")[0], rest); // after the end symbol
+  EXPECT_DOUBLE_EQ(next("")[1], portableExp(10) * rest);
+  EXPECT_DOUBLE_EQ(next("cab")[3], portableExp(10) * rest);
+  EXPECT_EQ(next("a"), (std::vector<double>{0.25, 0.25, 0.25, 0.25}));
+  EXPECT_EQ(next("a", {.topK = 2}), (std::vector<double>{0.5, 0.5, 0, 0}));
+  EXPECT_EQ(next("b", greedy), (std::vector<double>{0, 0, 0, 1}));
+  EXPECT_FALSE(generator.next({.prompt = "x"}).ok());
 }
 
 TEST(Generator, WritesBeyondTheContextFromASlidingWindow) {

@@ -88,6 +88,44 @@ TEST_F(Program, TrainsSamplesAndEvaluates) {
       << last << eval.out;
 }
 
+TEST_F(Program, ShowsTheNextSymbolsInsteadOfText) {
+  ASSERT_EQ(call({"train", "--data", "data.txt"}).status, 0);
+  Outcome table = call({"sample", "--prompt", "ab", "--next", "2"});
+  ASSERT_EQ(table.status, 0) << table.err;
+  EXPECT_EQ(table.out.find("after \"ab\"\n  \"c\"       0."), 0u) << table.out;
+  EXPECT_EQ(std::count(table.out.begin(), table.out.end(), '\n'), 3);
+  Outcome json = call({"sample", "--prompt", "ab", "--next", "0", "--temperature", "0.5", "--top-k", "3", "--json"});
+  auto parsed = base::Json::parse(json.out, "next");
+  ASSERT_TRUE(parsed.ok()) << json.out;
+  EXPECT_EQ(parsed->find("temperature")->number(), 0.5);
+  const std::vector<base::Json> &next = parsed->find("next")->elements();
+  ASSERT_EQ(next.size(), 3u);
+  double sum = 0;
+  for (const base::Json &symbol : next)
+    sum += *symbol.find("probability")->number();
+  EXPECT_NEAR(sum, 1, 1e-12);
+  EXPECT_EQ(next[0].find("symbol")->text(), "c");
+  EXPECT_EQ(next[0].find("bytes")->text(), "63");
+  for (std::vector<std::string> wrong : {std::vector<std::string>{"--json"}, {"--next", "3", "--count", "2"},
+                                         {"--next", "-1"}, {"--next", "2", "--mark-new", "data.txt"}}) {
+    wrong.insert(wrong.begin(), "sample");
+    EXPECT_EQ(call(wrong).status, 2) << wrong[1];
+  }
+}
+
+TEST_F(Program, TheBaselineIsShownAndChangesNothing) {
+  Outcome plain = call({"train", "--data", "data.txt", "--out", "a", "--log", "a.log"});
+  Outcome with = call({"train", "--data", "data.txt", "--out", "b", "--log", "b.log", "--baseline", "2"});
+  ASSERT_EQ(with.status, 0) << with.err;
+  EXPECT_NE(with.err.find("validation loss\n order 2 "), std::string::npos) << with.err;
+  EXPECT_NE(with.err.find("by counting, 1 added\n       1 "), std::string::npos) << with.err;
+  EXPECT_EQ(plain.err.find("order"), std::string::npos);
+  for (const char *name : {"/best.safetensors", "/last.safetensors", "/curve.svg"})
+    EXPECT_EQ(read(std::string("a") + name), read(std::string("b") + name)) << name;
+  EXPECT_EQ(logWithoutTimes("a.log"), logWithoutTimes("b.log"));
+  EXPECT_EQ(call({"train", "--data", "data.txt", "--baseline", "-1"}).status, 2);
+}
+
 TEST_F(Program, TheEnvironmentChangesNothing) {
   std::vector<std::string> arguments = {"train", "--data", "data.txt", "--steps", "10", "--log", "run.log"};
   ASSERT_EQ(call(arguments).status, 0);

@@ -1,4 +1,6 @@
+#include "runtime/ngram/Ngram.h"
 #include "tests/runtime/trainer/RunFixture.h"
+#include <cmath>
 
 namespace mekik::test {
 namespace {
@@ -222,6 +224,27 @@ TEST_F(Trainer, EvaluationAveragesWindowsThatDoNotOverlap) {
       sum += (Bigram::logSum(table + ids[t] * 5) - table[ids[t] * 5 + ids[t + 1]]) / 6;
   EXPECT_EQ(windows, 6);
   EXPECT_NEAR(**train::evaluate(model, *examples(40), train::Split::Train), sum / windows, 1e-6);
+}
+
+TEST_F(Trainer, CountingIsMeasuredOnTheVerySymbolsThatAnEvaluationReads) {
+  model::Model model = model::Model::create(Bigram::model).value();
+  const MekikFunction &loss = **model.function("loss");
+  data::Text text = data::Text::load(path("data.txt")).value();
+  data::TextData data = data::TextData::create(text, *tokenizer, {data::Layout::Lines, 300000}).value();
+  // The hand-written model is given the table of counted logarithms: its loss is the baseline's.
+  ngram::Ngram counted(data.train(), tokenizer->endId(), 5, 2);
+  auto *table = static_cast<float *>(model.data(Bigram::tensors[0]));
+  for (int32_t id = 0; id < 5; ++id) {
+    std::vector<double> chances = counted.probabilities(std::vector<int32_t>{id}, 1);
+    for (size_t next = 0; next < 5; ++next)
+      table[static_cast<size_t>(id) * 5 + next] = static_cast<float>(std::log(chances[next]));
+  }
+  for (int64_t limit : {0, 40}) {
+    auto all = examples(limit, 300000);
+    train::CountedLoss baseline = all->countedLoss(model, loss, 2).value();
+    EXPECT_NEAR(baseline.train, *train::evaluate(model, *all, train::Split::Train).value(), 1e-5);
+    EXPECT_NEAR(baseline.validation.value(), *train::evaluate(model, *all, train::Split::Validation).value(), 1e-5);
+  }
 }
 
 TEST_F(Trainer, WithoutValidationDataTheTrainingLossDecides) {
