@@ -43,19 +43,25 @@ Expression powerOfTwo(Expression exponent, const Format &format) {
 }
 
 /// exp(r) 2^n in two steps, so that n may reach beyond the exponents of the format on both sides and a denormal result
-/// is rounded once. Products, not sums of exponent bits, because NaN must come through.
-Expression scale(Reduced reduced) {
+/// is rounded once. Products, not sums of exponent bits, because NaN must come through. Where `vanishes` holds the
+/// result is 0 by a factor of 0: the rounded product would be 0 too, but processors take a hundred times longer for it,
+/// and masked scores make it common.
+Expression scale(Reduced reduced, const Expression *vanishes = nullptr) {
   Format format = Format::of(reduced.powerMinusOne.type());
   Expression half = reduced.exponent.shiftRightUnsigned(1);
-  return (reduced.powerMinusOne + 1) * powerOfTwo(half, format) * powerOfTwo(reduced.exponent - half, format);
+  Expression rest = powerOfTwo(reduced.exponent - half, format);
+  if (vanishes)
+    rest = select(*vanishes, 0.0, rest);
+  return (reduced.powerMinusOne + 1) * powerOfTwo(half, format) * rest;
 }
 
-/// The ends of the range give 0 and infinity through `scale` already. Written so that NaN stays x.
-Expression clampLow(Expression x) {
-  Expression low = x.like(Format::of(x.type()).pick(-104.0, -746.0));
-  return select(low > x, low, x);
-}
+/// Below this exp rounds to 0.
+Expression lowest(Expression x) { return x.like(Format::of(x.type()).pick(-104.0, -746.0)); }
 
+/// Written so that NaN stays x.
+Expression clampLow(Expression x) { return select(lowest(x) > x, lowest(x), x); }
+
+/// The end of the range gives infinity through `scale` already. Written so that NaN stays x.
 Expression clampHigh(Expression x) {
   Expression high = x.like(Format::of(x.type()).pick(89.0, 710.0));
   return select(high < x, high, x);
@@ -63,9 +69,15 @@ Expression clampHigh(Expression x) {
 
 } // namespace
 
-Expression exponential(Expression x) { return scale(reduce(clampHigh(clampLow(x)))); }
+Expression exponential(Expression x) {
+  Expression vanishes = lowest(x) > x;
+  return scale(reduce(clampHigh(clampLow(x))), &vanishes);
+}
 
-Expression exponentialOfNonPositive(Expression x) { return scale(reduce(clampLow(x))); }
+Expression exponentialOfNonPositive(Expression x) {
+  Expression vanishes = lowest(x) > x;
+  return scale(reduce(clampLow(x)), &vanishes);
+}
 
 Expression exponentialOfModerate(Expression x) {
   Reduced reduced = reduce(x);
@@ -75,7 +87,8 @@ Expression exponentialOfModerate(Expression x) {
 Expression exponentialOfSum(Expression x, Expression tail) {
   Expression clamped = clampHigh(clampLow(x));
   Expression keptTail = select(clamped == x, tail, 0.0);
-  return scale(reduce(clamped, &keptTail));
+  Expression vanishes = lowest(x) > x;
+  return scale(reduce(clamped, &keptTail), &vanishes);
 }
 
 Number exp(Arithmetic &arithmetic, Number x) { return exponential({arithmetic, x}); }

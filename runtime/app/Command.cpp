@@ -37,6 +37,7 @@ StatusOr<model::Model> makeModel(const Program &program, const Options &options)
   modelOptions.threads = static_cast<int>(threads);
   const char *fill = getenv("MEKIK_FILL_WORK");
   modelOptions.fillWorkWithGarbage = fill && std::string_view(fill) == "1";
+  modelOptions.profile = options.has(profileOption.name);
   return model::Model::create(program.model, modelOptions);
 }
 

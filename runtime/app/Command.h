@@ -44,6 +44,7 @@ inline base::Status wrongUsage(const base::Status &status) {
 
 constexpr OptionSpec threadsOption = {"--threads", "N", "threads to use (default: all cores; changes no result)"};
 constexpr OptionSpec helpOption = {"--help", "", "this text"};
+constexpr OptionSpec profileOption = {"--profile", "", "show the time of every kernel at the end, with its line of the model"};
 
 /// The model with the threads asked for. The environment variable MEKIK_FILL_WORK=1 turns on
 /// ModelOptions::fillWorkWithGarbage.

@@ -32,6 +32,7 @@ constexpr OptionSpec options[] = {
     {"--baseline", "ORDER",
      "also show the loss of counting: how often a symbol follows the ORDER - 1 before it\n(default: 0, not shown)"},
     {"--curve", "FILE", "a second copy of the loss curve (SVG)"},
+    profileOption,
     helpOption,
 };
 
@@ -137,6 +138,8 @@ Status run(const Program &program, const Options &options) {
   if (result.end == train::TrainEnd::Interrupted)
     return base::abortedError(summary(result, train.folder));
   printError(concat(summary(result, train.folder), "\n"));
+  if (const model::Profile *profile = model.profile())
+    printError(concat("\n", profile->table(**model.function("train_step"))));
   return {};
 }
 

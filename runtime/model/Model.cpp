@@ -60,6 +60,8 @@ StatusOr<Model> Model::create(const MekikModel &descriptor, const ModelOptions &
     model.scratch.push_back(std::move(memory));
   }
   model.resolveBuffers();
+  if (options.profile)
+    model.measured = std::make_unique<Profile>(descriptor);
   return model;
 }
 
@@ -93,17 +95,29 @@ Status Model::call(std::string_view name) {
   return {};
 }
 
+void Model::run(const MekikDispatch &dispatch, void *const *buffers) {
+  if (dispatch.operations > 0 && dispatch.operations < inlineOperations && dispatch.tiles > 0)
+    dispatch.kernel(buffers, scratchAddresses[0], 0, dispatch.tiles);
+  else
+    pool->run(dispatch.kernel, buffers, scratchAddresses.data(), dispatch.tiles);
+}
+
 void Model::call(const MekikFunction &function) {
   if (garbage)
     fillWorkWithGarbage(function);
   const std::vector<size_t> &starts = firstAddress[&function - model->functions];
+  if (!measured) {
+    for (uint64_t i = 0; i < function.dispatchCount; ++i)
+      run(function.dispatches[i], addresses.data() + starts[i]);
+    return;
+  }
+  Profile::Dispatch *counters = measured->beginCall(function);
+  int64_t before = nowNanoseconds();
   for (uint64_t i = 0; i < function.dispatchCount; ++i) {
-    const MekikDispatch &dispatch = function.dispatches[i];
-    void *const *buffers = addresses.data() + starts[i];
-    if (dispatch.operations > 0 && dispatch.operations < inlineOperations && dispatch.tiles > 0)
-      dispatch.kernel(buffers, scratchAddresses[0], 0, dispatch.tiles);
-    else
-      pool->run(dispatch.kernel, buffers, scratchAddresses.data(), dispatch.tiles);
+    run(function.dispatches[i], addresses.data() + starts[i]);
+    int64_t after = nowNanoseconds();
+    counters[i].add(after - before);
+    before = after;
   }
 }
 

@@ -5,6 +5,7 @@
 
 #include "runtime/abi/MekikAbi.h"
 #include "runtime/base/Status.h"
+#include "runtime/model/Profile.h"
 #include "runtime/model/ThreadPool.h"
 #include <cstdlib>
 #include <memory>
@@ -37,6 +38,8 @@ struct ModelOptions {
   /// Before every call, overwrite all of the work arena but the inputs, and all scratch memory, with bytes that read as
   /// NaN: shows code that reads what it did not write.
   bool fillWorkWithGarbage = false;
+  /// Measure every dispatch; see Model::profile.
+  bool profile = false;
 };
 
 class Model {
@@ -70,6 +73,9 @@ public:
   /// Writes the bits of an i64 scalar.
   void writeScalar(const MekikTensor &tensor, int64_t value);
 
+  /// What was measured so far; null unless asked for in the options.
+  const Profile *profile() const { return measured.get(); }
+
 private:
   struct Free {
     void operator()(unsigned char *memory) const { std::free(memory); }
@@ -79,6 +85,7 @@ private:
 
   explicit Model(const MekikModel &descriptor) : model(&descriptor) {}
   void resolveBuffers();
+  void run(const MekikDispatch &dispatch, void *const *buffers);
   void fillWorkWithGarbage(const MekikFunction &function);
 
   const MekikModel *model;
@@ -89,6 +96,7 @@ private:
   std::vector<void *> addresses;                 // of all buffers of all dispatches
   std::vector<std::vector<size_t>> firstAddress; // by function and dispatch, into addresses
   bool garbage = false;
+  std::unique_ptr<Profile> measured;
 };
 
 } // namespace mekik::model
