@@ -58,19 +58,26 @@ struct ContractionPlan {
   int64_t blockVectors = 1; // vectors side by side in a register block
   int64_t blockRows = 1;    // rows of a register block
   RightAccess access = RightAccess::Direct;
+  bool packsLeft = false; // rows that lie side by side, k far apart: brought together in panels too
 
   // k: axes before `split` and blocks of `depth` along it are run through with accumulators resting in the result.
   int64_t split = 0, depth = 1;
   int64_t depthBlocks = 1;   // visits of an accumulator
   int64_t depthElements = 1; // products of the largest visit
 
-  // A tile: so many steps of `outer`, columns, steps of `outerRows`, rows.
+  // A tile: so many steps of `outer`, steps of `outerRows`, rows, columns; tiles are numbered in this order, so that
+  // neighbouring tiles share rows and a thread's share of a result lies together, as in kernels that go by rows.
   int64_t tileOuter = 1, tileColumns = 1, tileOuterRows = 1, tileRows = 1;
   int64_t outerTiles = 1, columnTiles = 1, outerRowTiles = 1, rowTiles = 1;
   int64_t cacheRows = 1; // rows run through before the next column block of the tile
 
   int64_t blockColumns() const { return width * blockVectors; }
   int64_t tiles() const { return outerTiles * columnTiles * outerRowTiles * rowTiles; }
+  /// Elements of the panels of the right operand that a tile has at a time.
+  int64_t rightPanelElements() const;
+  /// Elements from the panel of one row block to the next. Not a power of two, so that one step of k of all row blocks
+  /// does not meet in one set of the cache.
+  int64_t leftPanelElements() const { return blockRows * depthElements + 16; }
   /// Bytes of private memory a thread needs.
   int64_t scratchBytes() const;
 

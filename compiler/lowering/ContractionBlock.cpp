@@ -22,7 +22,8 @@ struct ContractionEmitter::Block {
   int64_t lanesOf(int64_t vector) const { return vector + 1 == vectors ? lastLanes : width; }
 };
 
-void ContractionEmitter::emitBlock(Offsets base, Value column, int64_t rows, int64_t vectors, int64_t lastLanes) {
+void ContractionEmitter::emitBlock(Offsets base, Value row, Value column, int64_t rows, int64_t vectors,
+                                   int64_t lastLanes) {
   Block block{rows, vectors, lastLanes, plan.width};
   auto place = [&](int64_t row, int64_t vector) {
     return at.add(base.result, row * plan.row.result + vector * plan.width);
@@ -35,8 +36,9 @@ void ContractionEmitter::emitBlock(Offsets base, Value column, int64_t rows, int
         Value rested = load(result, place(row, vector), block.lanesOf(vector));
         sum = mlir::arith::SelectOp::create(at.builder, at.loc, depth.first, sum, rested);
       }
-  Value panel = panels ? panelStart(column) : Value();
-  sums = emitDepth(block, plan.split, base, panel, sums);
+  Panels start{plan.packsLeft ? leftPanelStart(row) : Value(),
+               plan.access != RightAccess::Direct ? panelStart(column) : Value()};
+  sums = emitDepth(block, plan.split, base, start, sums);
 
   auto storeAll = [&](bool finished) {
     for (int64_t row = 0; row < rows; ++row)
@@ -55,19 +57,21 @@ void ContractionEmitter::emitBlock(Offsets base, Value column, int64_t rows, int
     storeAll(false);
 }
 
-Values ContractionEmitter::emitDepth(const Block &block, size_t number, Offsets base, Value panel, Values sums) {
+Values ContractionEmitter::emitDepth(const Block &block, size_t number, Offsets base, Panels here, Values sums) {
   llvm::ArrayRef<ContractionAxis> axes = plan.contraction.contracted;
   const ContractionAxis &axis = axes[number];
-  int64_t step = plan.width * block.vectors; // of the panel, one position of the axis
-  for (const ContractionAxis &inner : axes.drop_front(number + 1))
-    step *= inner.size;
+  int64_t inner = 1; // steps of k in one position of the axis
+  for (const ContractionAxis &each : axes.drop_front(number + 1))
+    inner *= each.size;
   Value length = int64_t(number) == plan.split ? depth.length : at.index(axis.size);
   bool innermost = number + 1 == axes.size();
   auto turn = [&](Value k, int64_t ahead, Values sums) {
-    Offsets here{at.add(at.add(base.left, at.mul(k, axis.left)), ahead * axis.left),
-                 at.add(at.add(base.right, at.mul(k, axis.right)), ahead * axis.right), base.result};
-    Value place = panel ? at.add(at.add(panel, at.mul(k, step)), ahead * step) : panel;
-    return innermost ? emitStep(block, here, place, sums) : emitDepth(block, number + 1, here, place, sums);
+    auto move = [&](Value from, int64_t stride) {
+      return from ? at.add(at.add(from, at.mul(k, stride)), ahead * stride) : from;
+    };
+    Offsets offsets{move(base.left, axis.left), move(base.right, axis.right), base.result};
+    Panels panels{move(here.left, inner * plan.blockRows), move(here.right, inner * plan.width * block.vectors)};
+    return innermost ? emitStep(block, offsets, panels, sums) : emitDepth(block, number + 1, offsets, panels, sums);
   };
 
   std::optional<int64_t> known = LoopBuilder::constant(length);
@@ -88,17 +92,19 @@ Values ContractionEmitter::emitDepth(const Block &block, size_t number, Offsets 
   return sums;
 }
 
-Values ContractionEmitter::emitStep(const Block &block, Offsets base, Value panel, Values sums) {
+Values ContractionEmitter::emitStep(const Block &block, Offsets base, Panels here, Values sums) {
   Values rights;
   for (int64_t vector = 0; vector < block.vectors; ++vector) {
     int64_t ahead = vector * plan.width;
-    rights.push_back(panel
-                         ? load(panels, at.add(panel, ahead), plan.width)
+    rights.push_back(here.right
+                         ? load(panels, at.add(here.right, ahead), plan.width)
                          : gather(right, at.add(base.right, ahead * lanes.right), lanes.right, block.lanesOf(vector)));
   }
   for (int64_t row = 0; row < block.rows; ++row) {
     Value place = at.add(base.left, row * plan.row.left);
-    Value shared = plan.contraction.lanesInBatch ? Value() : broadcast(left, place);
+    Value shared = plan.contraction.lanesInBatch ? Value()
+                   : here.left                   ? broadcast(panels, at.add(here.left, row))
+                                                 : broadcast(left, place);
     for (int64_t vector = 0; vector < block.vectors; ++vector) {
       Value factor =
           shared ? shared

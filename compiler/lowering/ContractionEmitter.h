@@ -41,17 +41,25 @@ private:
   void forRowBlocks(Range rows, llvm::function_ref<void(mlir::Value, int64_t)> body);
 
   /// One register block (ContractionBlock.cpp). `base` is where its first row and column lie.
-  void emitBlock(Offsets base, mlir::Value column, int64_t rows, int64_t vectors, int64_t lastLanes);
+  void emitBlock(Offsets base, mlir::Value row, mlir::Value column, int64_t rows, int64_t vectors, int64_t lastLanes);
   struct Block;
-  Values emitDepth(const Block &block, size_t axis, Offsets base, mlir::Value panel, Values sums);
-  Values emitStep(const Block &block, Offsets base, mlir::Value panel, Values sums);
+  /// Where a step of k lies in the panels; null for an operand that is read where it lies.
+  struct Panels {
+    mlir::Value left, right;
+  };
+  Values emitDepth(const Block &block, size_t axis, Offsets base, Panels panels, Values sums);
+  Values emitStep(const Block &block, Offsets base, Panels panels, Values sums);
 
   /// Brings a column block of the right operand into its panel (ContractionPanels.cpp).
   void emitPacking(Offsets base, mlir::Value column, int64_t vectors, int64_t lastLanes);
   void packAxis(size_t axis, mlir::Value source, mlir::Value target, int64_t step, int64_t count);
+  /// Brings rows [part) of the left operand into their panels, a row block each.
+  void emitRowPacking(Offsets base, Range part);
+  void packRows(size_t axis, mlir::Value source, mlir::Value target, Range part);
   void packSquare(mlir::Value source, mlir::Value target, int64_t step, int64_t count, int64_t size);
-  /// Where the panel of the column block at `column` starts.
+  /// Where the panel of the column block at `column`, of the row block at `row`, starts.
   mlir::Value panelStart(mlir::Value column);
+  mlir::Value leftPanelStart(mlir::Value row);
 
   mlir::VectorType vectorType(int64_t width);
   mlir::Value zeros(int64_t width);
@@ -66,9 +74,10 @@ private:
   const ContractionAxis &lanes;
   ContractionEpilogue epilogue;
   mlir::Value left, right, result; // flat, after the exchange
-  mlir::Value panels;              // flat scratch, null if nothing is packed
+  mlir::Value panels;              // flat scratch, null if nothing is packed: right panels, then left
   mlir::Type element;
   Range columns; // of the tile at hand
+  Range packed;  // rows whose left panels are there
   Depth depth;
 };
 

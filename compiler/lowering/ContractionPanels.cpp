@@ -1,5 +1,6 @@
 // Panels: a column block of the right operand, copied so that each step of k reads consecutive vectors. Where the lanes
-// are apart but k is contiguous, squares are transposed in registers.
+// are apart but k is contiguous, squares are transposed in registers. And row blocks of a left operand whose rows lie
+// side by side: each step of k reads consecutive elements.
 #include "compiler/lowering/ContractionEmitter.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -107,6 +108,38 @@ void ContractionEmitter::packSquare(Value source, Value target, int64_t step, in
   }
   for (int64_t k = 0; k < size; ++k)
     put(vectors[k], k);
+}
+
+Value ContractionEmitter::leftPanelStart(Value row) {
+  // Row blocks start at whole multiples of blockRows from the first.
+  Value block = at.div(at.sub(row, packed.from), plan.blockRows);
+  return at.add(at.mul(block, plan.leftPanelElements()), plan.rightPanelElements());
+}
+
+void ContractionEmitter::emitRowPacking(Offsets base, Range part) {
+  packed = part;
+  packRows(plan.split, base.left, at.index(0), part);
+}
+
+/// Packs rows [part) along axis `number` of k and the axes inside it; `target` is the same in every row block's panel.
+/// Rows run innermost, as they lie in memory.
+void ContractionEmitter::packRows(size_t number, Value source, Value target, Range part) {
+  llvm::ArrayRef<ContractionAxis> axes = plan.contraction.contracted;
+  const ContractionAxis &axis = axes[number];
+  Value length = int64_t(number) == plan.split ? depth.length : at.index(axis.size);
+  int64_t step = plan.blockRows;
+  for (const ContractionAxis &inner : axes.drop_front(number + 1))
+    step *= inner.size;
+  at.loop(at.index(0), length, 1, [&](Value k) {
+    Value from = at.add(source, at.mul(k, axis.left)), to = at.add(target, at.mul(k, step));
+    if (number + 1 < axes.size())
+      return packRows(number + 1, from, to, part);
+    forRowBlocks(part, [&](Value row, int64_t count) {
+      auto rows = mlir::VectorType::get({count}, element);
+      Value run = mlir::vector::LoadOp::create(at.builder, at.loc, rows, left, at.add(from, row));
+      mlir::vector::StoreOp::create(at.builder, at.loc, run, panels, at.add(to, leftPanelStart(row)));
+    });
+  });
 }
 
 } // namespace mekik::lowering

@@ -12,9 +12,12 @@ int64_t divideCeil(int64_t a, int64_t b) { return (a + b - 1) / b; }
 /// tiles beyond which more help nobody.
 constexpr int64_t kTileWork = 64 * 1024;
 constexpr int64_t kMostTiles = 256;
+/// A few tiles may be that small; many are larger, because each packs for itself.
+constexpr int64_t kFewTiles = 16;
+constexpr int64_t kManyTilesWork = 2 * 1024 * 1024;
 
-/// A right operand of this size is read at speed where it lies; a larger one wants panels.
-constexpr int64_t kCachedBytes = 4 << 20;
+/// What a block of k reads of an operand stays in the nearest cache up to this size, if nothing else does.
+constexpr int64_t kNearBytes = 32 * 1024;
 
 int64_t product(llvm::ArrayRef<ContractionAxis> axes) {
   int64_t size = 1;
@@ -51,9 +54,11 @@ void chooseRegisterBlock(ContractionPlan &plan, const Target &target) {
       if (r * v + v + 1 > target.registers || r * v > 24)
         continue;
       double cycles = coverCycles(plan.row.size, vectors, r, v, contraction.lanesInBatch);
-      // Each edge is a kernel of its own to compile. Among equals the squarer, larger block costs less traffic.
+      // Each edge is a kernel of its own to compile. Among equals the one that reads less of the operands: whole
+      // vectors of the right one, single elements of the left one, which also wait in the nearest cache.
       int edges = (plan.row.size % r != 0) + (vectors % v != 0);
-      double preference = cycles * (1 + 0.005 * edges - 1e-4 * double(r * v) / double(r + v));
+      double bytes = double(plan.width * contraction.elementBytes) / double(r) + 8.0 / double(v);
+      double preference = cycles * (1 + 0.005 * edges + 0.002 * bytes);
       if (best == 0 || preference < best) {
         best = preference;
         plan.blockRows = r;
@@ -63,7 +68,7 @@ void chooseRegisterBlock(ContractionPlan &plan, const Target &target) {
   }
 }
 
-/// Every k in one visit if it is short; else blocks of about the target's depth along the last axis that allows it.
+/// Every k in one visit if it is short; else even blocks of about the target's depth along the last axis that allows it.
 void cutDepth(ContractionPlan &plan, const Target &target) {
   auto &axes = plan.contraction.contracted;
   if (axes.empty())
@@ -72,7 +77,7 @@ void cutDepth(ContractionPlan &plan, const Target &target) {
   int64_t inner = product(axes);
   plan.split = 0;
   plan.depth = axes[0].size;
-  if (inner > 2 * limit) {
+  if (2 * inner > 3 * limit) {
     int64_t blocks = 1;
     inner /= axes[0].size;
     while (inner > limit) {
@@ -80,14 +85,32 @@ void cutDepth(ContractionPlan &plan, const Target &target) {
       inner /= axes[++plan.split].size;
     }
     int64_t size = axes[plan.split].size;
-    // Whole unrolled steps and whole transposed squares in every block but the last.
     int64_t depth = std::max<int64_t>(1, limit / inner);
+    depth = divideCeil(size, divideCeil(size, depth));
+    // Whole unrolled steps and whole transposed squares in every block but the last.
     if (depth >= 16)
-      depth = depth / 16 * 16;
+      depth = divideCeil(depth, 16) * 16;
     plan.depth = std::min(size, depth);
     plan.depthBlocks = blocks * divideCeil(size, plan.depth);
   }
   plan.depthElements = plan.depth * product(llvm::ArrayRef(axes).drop_front(plan.split + 1));
+}
+
+/// Panels where lanes are apart, or where what a block of k reads would not stay near and is read often enough to pay
+/// for the copy.
+void chooseAccess(ContractionPlan &plan) {
+  const Contraction &contraction = plan.contraction;
+  if (contraction.lanesInBatch)
+    return;
+  int64_t rows = plan.outerRowsSize * plan.row.size, columns = contraction.lanes.size;
+  const ContractionAxis &innermost = contraction.contracted.back();
+  int64_t bytes = plan.depthElements * contraction.elementBytes;
+  if (columns > 1 && contraction.lanes.right != 1)
+    plan.access = RightAccess::Transposed;
+  else if (columns > 2 * plan.width && rows >= 64 && bytes * columns > kNearBytes)
+    plan.access = RightAccess::Copied;
+  plan.packsLeft = plan.row.left == 1 && plan.row.size >= plan.blockRows && innermost.left > plan.blockRows &&
+                   columns >= 4 * plan.width && bytes * plan.row.size > kNearBytes;
 }
 
 void cutTiles(ContractionPlan &plan, const Target &target) {
@@ -96,7 +119,8 @@ void cutTiles(ContractionPlan &plan, const Target &target) {
   int64_t columnUnits = divideCeil(columns, plan.blockColumns());
   int64_t rowUnits = divideCeil(plan.row.size, plan.blockRows);
   int64_t work = plan.outerSize * plan.outerRowsSize * plan.row.size * columns * product(contraction.contracted);
-  int64_t wanted = std::clamp<int64_t>(work / kTileWork, 1, kMostTiles);
+  int64_t wanted = std::max(std::clamp<int64_t>(work / kTileWork, 1, kFewTiles),
+                            std::min<int64_t>(work / kManyTilesWork, kMostTiles));
 
   plan.tileOuter = divideCeil(plan.outerSize, std::min(plan.outerSize, wanted));
   plan.outerTiles = divideCeil(plan.outerSize, plan.tileOuter);
@@ -107,18 +131,19 @@ void cutTiles(ContractionPlan &plan, const Target &target) {
       std::max<int64_t>(1, target.packedBytes / (plan.depthElements * contraction.elementBytes * plan.blockColumns()));
   int64_t columnSplit = divideCeil(columnUnits, panelColumns);
   int64_t rowSplit = 1, rowSplitLimit = plan.outerRowsSize * rowUnits;
-  // Packing is paid once per tile, so rows stay together as long as columns can be divided.
+  // The right operand is packed once per tile, so a tile needs rows that pay for it.
   bool packed = plan.access != RightAccess::Direct;
   int64_t leastRows = packed ? 128 : 2 * plan.blockRows;
+  int64_t leastColumns = plan.packsLeft ? 128 : 1;
   int64_t allRows = plan.outerRowsSize * plan.row.size;
   while (columnSplit * rowSplit < wanted) {
     int64_t tileRows = allRows / rowSplit, tileColumns = columns / columnSplit;
     bool rowsDivide = rowSplit * 2 <= rowSplitLimit && tileRows >= 2 * leastRows;
-    bool columnsDivide = columnSplit * 2 <= columnUnits;
-    if (columnsDivide && (!rowsDivide || packed || tileColumns > tileRows))
-      columnSplit *= 2;
-    else if (rowsDivide)
+    bool columnsDivide = columnSplit * 2 <= columnUnits && tileColumns >= 2 * leastColumns;
+    if (rowsDivide && (!columnsDivide || packed || tileRows >= tileColumns))
       rowSplit *= 2;
+    else if (columnsDivide)
+      columnSplit *= 2;
     else
       break;
   }
@@ -134,11 +159,13 @@ void cutTiles(ContractionPlan &plan, const Target &target) {
 
 } // namespace
 
+int64_t ContractionPlan::rightPanelElements() const {
+  return access == RightAccess::Direct ? 0 : divideCeil(tileColumns, width) * width * depthElements;
+}
+
 int64_t ContractionPlan::scratchBytes() const {
-  if (access == RightAccess::Direct)
-    return 0;
-  int64_t columns = divideCeil(tileColumns, width) * width;
-  return columns * depthElements * contraction.elementBytes;
+  int64_t leftElements = packsLeft ? divideCeil(cacheRows, blockRows) * leftPanelElements() : 0;
+  return (rightPanelElements() + leftElements) * contraction.elementBytes;
 }
 
 ContractionPlan ContractionPlan::make(const Contraction &contraction, const Target &target) {
@@ -160,16 +187,9 @@ ContractionPlan ContractionPlan::make(const Contraction &contraction, const Targ
 
   int64_t lanes = contraction.lanes.size;
   plan.width = std::min<int64_t>(target.lanes(contraction.elementBytes), int64_t(llvm::bit_ceil(uint64_t(lanes))));
-  if (!contraction.lanesInBatch) {
-    int64_t rows = plan.outerRowsSize * plan.row.size;
-    int64_t rightBytes = product(contraction.contracted) * lanes * contraction.elementBytes;
-    if (lanes > 1 && contraction.lanes.right != 1)
-      plan.access = RightAccess::Transposed;
-    else if (lanes > 2 * plan.width && (rows >= 512 || (rows >= 128 && rightBytes > kCachedBytes)))
-      plan.access = RightAccess::Copied;
-  }
   chooseRegisterBlock(plan, target);
   cutDepth(plan, target);
+  chooseAccess(plan);
   cutTiles(plan, target);
   return plan;
 }

@@ -1,7 +1,7 @@
 // The loops of a contraction, from tiles down to one register block:
 //
-//   tile -> outer products -> blocks of k -> (pack the right operand) -> outer rows -> cache rows -> column blocks ->
-//   row blocks -> k
+//   tile -> outer products -> blocks of k -> (pack the right operand) -> outer rows -> cache rows -> (pack the left
+//   operand) -> column blocks -> row blocks -> k
 //
 // Row blocks run inside column blocks, so that a panel of the right operand stays in the nearest cache.
 #include "compiler/lowering/EmitContraction.h"
@@ -48,7 +48,7 @@ ContractionEmitter::ContractionEmitter(mlir::OpBuilder &builder, mlir::Location 
   this->right = flatten(builder, loc, right);
   this->result = flatten(builder, loc, result);
   element = llvm::cast<mlir::MemRefType>(result.getType()).getElementType();
-  if (plan.access != RightAccess::Direct) {
+  if (plan.scratchBytes() > 0) {
     auto type = mlir::MemRefType::get({plan.scratchBytes() / plan.contraction.elementBytes}, element);
     panels = mlir::memref::ViewOp::create(builder, loc, type, scratch, at.index(0), mlir::ValueRange());
   }
@@ -68,7 +68,7 @@ ContractionEmitter::Offsets ContractionEmitter::advance(Offsets base, const Cont
 
 void ContractionEmitter::emit(Value first, Value last) {
   at.loop(first, last, 1, [&](Value tile) {
-    Values cut = at.delinearize(tile, {plan.outerTiles, plan.columnTiles, plan.outerRowTiles, plan.rowTiles});
+    Values cut = at.delinearize(tile, {plan.outerTiles, plan.outerRowTiles, plan.rowTiles, plan.columnTiles});
     auto range = [&](Value number, int64_t size, int64_t end) {
       Value from = at.mul(number, size);
       return Range{from, at.min(at.add(from, size), end)};
@@ -77,9 +77,9 @@ void ContractionEmitter::emit(Value first, Value last) {
       return tiles == 1 ? Range{at.index(0), at.index(end)} : range(number, size, end);
     };
     Range outer = whole(cut[0], plan.outerTiles, plan.tileOuter, plan.outerSize);
-    columns = whole(cut[1], plan.columnTiles, plan.tileColumns, lanes.size);
-    Range outerRows = whole(cut[2], plan.outerRowTiles, plan.tileOuterRows, plan.outerRowsSize);
-    Range rows = whole(cut[3], plan.rowTiles, plan.tileRows, plan.row.size);
+    Range outerRows = whole(cut[1], plan.outerRowTiles, plan.tileOuterRows, plan.outerRowsSize);
+    Range rows = whole(cut[2], plan.rowTiles, plan.tileRows, plan.row.size);
+    columns = whole(cut[3], plan.columnTiles, plan.tileColumns, lanes.size);
     Value zero = at.index(0);
     at.loop(outer.from, outer.to, 1, [&](Value number) {
       Offsets base = offsets({zero, zero, zero}, plan.outer, number);
@@ -108,9 +108,11 @@ void ContractionEmitter::emitDepthBlock(Offsets base, Value block, Range outerRo
     Offsets rowBase = offsets(base, plan.outerRows, number);
     at.loop(rows.from, rows.to, plan.cacheRows, [&](Value from) {
       Range part = plan.tileRows <= plan.cacheRows ? rows : Range{from, at.min(at.add(from, plan.cacheRows), rows.to)};
+      if (plan.packsLeft)
+        emitRowPacking(rowBase, part);
       forColumnBlocks([&](Value column, int64_t vectors, int64_t lastLanes) {
         forRowBlocks(part, [&](Value row, int64_t count) {
-          emitBlock(advance(advance(rowBase, plan.row, row), lanes, column), column, count, vectors, lastLanes);
+          emitBlock(advance(advance(rowBase, plan.row, row), lanes, column), row, column, count, vectors, lastLanes);
         });
       });
     });
