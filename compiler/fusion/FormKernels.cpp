@@ -1,8 +1,8 @@
 // Pass `form-kernels`: outlines the groups of Grouping.h into kernel functions and leaves each function of the model a
 // straight list of calls and views.
 #include "compiler/driver/Passes.h"
-#include "compiler/graph/Access.h"
 #include "compiler/fusion/Grouping.h"
+#include "compiler/graph/Access.h"
 #include "compiler/graph/Build.h"
 #include "compiler/graph/ModelConventions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
@@ -39,6 +39,24 @@ void flattenTrailingFolds(func::FuncOp function) {
   });
 }
 
+/// Gives each element op and fold that reads a value which is only spread out (a bias over rows, a causal mask) a copy
+/// of the op that spreads it, so that no buffer holds it between kernels.
+void spreadWhereRead(func::FuncOp function) {
+  for (Operation &op : llvm::make_early_inc_range(function.getBody().front().without_terminator())) {
+    if (op.hasOneUse() || op.use_empty() || op.getNumResults() != 1 || !spreads(&op))
+      continue;
+    for (OpOperand &use : llvm::make_early_inc_range(op.getUses())) {
+      Operation *user = use.getOwner();
+      if (!isa<graph::ElementOpInterface, graph::ReductionOpInterface>(user))
+        continue;
+      OpBuilder builder(user);
+      use.set(builder.clone(op)->getResult(0));
+    }
+    if (op.use_empty())
+      op.erase();
+  }
+}
+
 /// The same tensor, computed into a buffer of its own.
 Value copyOf(OpBuilder &builder, Value value) {
   auto dims = llvm::to_vector(llvm::seq<int64_t>(0, shapeOf(value).size()));
@@ -67,9 +85,10 @@ void separateResults(func::FuncOp function) {
     while (auto view = source.getDefiningOp<graph::ViewOpInterface>())
       source = view->getOperand(0);
     auto argument = dyn_cast<BlockArgument>(source);
-    bool kept = argument && operand.get() == source &&
-                function.getArgAttr(argument.getArgNumber(), graph::kName) == function.getResultAttr(number, graph::kName) &&
-                function.getArgAttr(argument.getArgNumber(), graph::kRole) == function.getResultAttr(number, graph::kRole);
+    bool kept =
+        argument && operand.get() == source &&
+        function.getArgAttr(argument.getArgNumber(), graph::kName) == function.getResultAttr(number, graph::kName) &&
+        function.getArgAttr(argument.getArgNumber(), graph::kRole) == function.getResultAttr(number, graph::kRole);
     if (kept)
       continue;
     bool computed = source.getDefiningOp() && !isFree(source.getDefiningOp());
@@ -121,6 +140,7 @@ public:
 
   void run(func::FuncOp function) {
     flattenTrailingFolds(function);
+    spreadWhereRead(function);
     giveBuffersToOperands(function);
     separateResults(function);
     Block &block = function.getBody().front();
@@ -149,7 +169,8 @@ private:
     for (Operation *op : group.ops) {
       operations += operationsOf(op);
       for (Value operand : op->getOperands())
-        if (Operation *producer = operand.getDefiningOp(); !producer || (!inside.contains(producer) && !isFree(producer)))
+        if (Operation *producer = operand.getDefiningOp();
+            !producer || (!inside.contains(producer) && !isFree(producer)))
           inputs.insert(operand);
       if (llvm::any_of(op->getUsers(), [&](Operation *user) { return !inside.contains(user); }))
         outputs.push_back(op->getResult(0));

@@ -4,6 +4,7 @@
 #include "compiler/graph/Build.h"
 #include "llvm/ADT/BitVector.h"
 #include "llvm/ADT/DenseMap.h"
+#include "llvm/ADT/DenseSet.h"
 #include <queue>
 
 using namespace mlir;
@@ -23,8 +24,9 @@ public:
 
   KernelPlan run() {
     markPrologues();
+    markCarried();
     for (Operation &op : block.without_terminator())
-      if (!isFree(&op) && !prologueOf.count(&op))
+      if (!isFree(&op) && !prologueOf.count(&op) && !carried.contains(&op))
         place(&op);
     return order();
   }
@@ -60,6 +62,28 @@ private:
       if (feedsOneFold)
         prologueOf[&op] = fold;
     }
+  }
+
+  /// Ops that only spread a value go where their only reader goes, not where the value comes from.
+  void markCarried() {
+    for (Operation &op : block.without_terminator()) {
+      if (!op.hasOneUse() || prologueOf.count(&op) || !spreads(&op))
+        continue;
+      Operation *user = *op.getUsers().begin();
+      bool element = isa<graph::ElementOpInterface>(user) && readsSame(user, op.getResult(0));
+      if ((element || reducesLastAxis(user)) && !prologueOf.count(user))
+        carried.insert(&op);
+    }
+  }
+
+  /// The op and what it carries, in program order.
+  SmallVector<Operation *> withCarried(Operation *op) const {
+    SmallVector<Operation *> ops;
+    for (Value operand : op->getOperands())
+      if (Operation *producer = operand.getDefiningOp(); producer && carried.contains(producer))
+        ops.append(withCarried(producer));
+    ops.push_back(op);
+    return ops;
   }
 
   static bool readsSame(Operation *user, Value value) {
@@ -112,6 +136,12 @@ private:
   }
 
   void add(Operation *op, size_t node, bool perRow) {
+    for (Operation *each : withCarried(op))
+      addAlone(each, node,
+               each == op ? perRow : shapeOf(each->getResult(0)) != ArrayRef<int64_t>(nodes[node].group.domain));
+  }
+
+  void addAlone(Operation *op, size_t node, bool perRow) {
     member[op] = {node, perRow};
     nodes[node].group.ops.push_back(op);
     nodes[node].lastPosition = std::max(nodes[node].lastPosition, positionOf(op));
@@ -131,9 +161,10 @@ private:
 
   bool joinProducer(Operation *op) {
     SmallVector<size_t> candidates;
-    for (Value operand : op->getOperands())
-      if (auto producer = memberOf(operand); producer && !llvm::is_contained(candidates, producer->node))
-        candidates.push_back(producer->node);
+    for (Operation *each : withCarried(op))
+      for (Value operand : each->getOperands())
+        if (auto producer = memberOf(operand); producer && !llvm::is_contained(candidates, producer->node))
+          candidates.push_back(producer->node);
     llvm::sort(candidates, std::greater<size_t>());
     for (size_t node : candidates) {
       bool perRow = false;
@@ -156,12 +187,13 @@ private:
         reaches(node, other))
       return false;
     // `node` needs `other` for `op`; it must not need it for anything else.
+    SmallVector<Operation *> joining = withCarried(op);
     for (Operation *each : nodes[node].group.ops)
       for (Value operand : each->getOperands()) {
         auto producer = memberOf(operand);
         if (!producer || producer->node == node)
           continue;
-        if (producer->node == other ? each != op : reaches(other, producer->node))
+        if (producer->node == other ? !llvm::is_contained(joining, each) : reaches(other, producer->node))
           return false;
       }
     return true;
@@ -200,18 +232,26 @@ private:
     if (nodes[node].view || group.kind != KernelKind::Rows || group.ops.size() >= kMostOps)
       return false;
     ArrayRef<int64_t> domain = group.domain;
+    for (Operation *each : withCarried(op))
+      if (each != op && !readsWhatIsThere(cast<graph::ElementOpInterface>(each), node))
+        return false;
     if (reducesLastAxis(op)) {
       perRow = true;
       return shapeOf(op->getOperand(0)) == domain;
     }
     auto element = dyn_cast<graph::ElementOpInterface>(op);
-    if (!element)
-      return false;
-    ArrayRef<int64_t> shape = shapeOf(op->getResult(0));
+    perRow = shapeOf(op->getResult(0)) != domain;
+    return element && readsWhatIsThere(element, node);
+  }
+
+  /// True if the op computes one value an element or one a row of the group, and its operands inside the group are
+  /// known at the element, or the row, at hand.
+  bool readsWhatIsThere(graph::ElementOpInterface op, size_t node) {
+    ArrayRef<int64_t> domain = nodes[node].group.domain, shape = shapeOf(op->getResult(0));
     if (shape != domain && (domain.empty() || shape != domain.drop_back()))
       return false;
-    perRow = shape != domain;
-    Accesses accesses = accessesOf(element);
+    bool perRow = shape != domain;
+    Accesses accesses = accessesOf(op);
     for (auto [operand, access] : llvm::zip(op->getOperands(), accesses.operands)) {
       auto producer = memberOf(operand);
       if (!producer || producer->node != node)
@@ -225,9 +265,10 @@ private:
 
   /// True if some operand from outside the group itself needs the group.
   bool closesCycle(Operation *op, size_t node) {
-    for (Value operand : op->getOperands())
-      if (auto producer = memberOf(operand); producer && producer->node != node && reaches(node, producer->node))
-        return true;
+    for (Operation *each : withCarried(op))
+      for (Value operand : each->getOperands())
+        if (auto producer = memberOf(operand); producer && producer->node != node && reaches(node, producer->node))
+          return true;
     return false;
   }
 
@@ -297,6 +338,7 @@ private:
   std::vector<Node> nodes;
   llvm::DenseMap<Operation *, Membership> member;
   llvm::DenseMap<Operation *, Operation *> prologueOf;
+  llvm::DenseSet<Operation *> carried;
   llvm::DenseMap<Operation *, size_t> positions;
 };
 

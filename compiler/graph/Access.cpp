@@ -84,6 +84,17 @@ Accesses graph::accessesOf(graph::ElementOpInterface op) {
 
 bool graph::isFree(Operation *op) { return isa<graph::ElementOpInterface>(op) && op->getNumOperands() == 0; }
 
+bool graph::spreads(Operation *op) {
+  auto element = dyn_cast<graph::ElementOpInterface>(op);
+  if (!element || isFree(op) || accessesOf(element).usesPosition)
+    return false;
+  int64_t size = cast<RankedTensorType>(op->getResult(0).getType()).getNumElements();
+  return llvm::all_of(op->getOperands(), [&](Value operand) {
+    return (operand.getDefiningOp() && isFree(operand.getDefiningOp())) ||
+           2 * cast<RankedTensorType>(operand.getType()).getNumElements() <= size;
+  });
+}
+
 bool graph::reducesLastAxis(Operation *op) {
   auto reduction = dyn_cast<graph::ReductionOpInterface>(op);
   if (!reduction)

@@ -1,5 +1,5 @@
-// Where an element op reads its operands, found by running the op's own element definition on symbolic positions. Fusion
-// and loop emission decide by this and need to know no op by name.
+// Where an element op reads its operands, found by running the op's own element definition on symbolic positions.
+// Fusion and loop emission decide by this and need to know no op by name.
 #ifndef MEKIK_GRAPH_ACCESS_H
 #define MEKIK_GRAPH_ACCESS_H
 
@@ -23,6 +23,10 @@ Accesses accessesOf(ElementOpInterface op);
 
 /// True if the result may be copied into every kernel that reads it: it has no operands.
 bool isFree(mlir::Operation *op);
+
+/// True if the result is less than its operands spread out, and cheaper to spread again than to store and load: every
+/// operand is free or at most half as large as the result.
+bool spreads(mlir::Operation *op);
 
 /// A fold over the last axis alone.
 bool reducesLastAxis(mlir::Operation *op);

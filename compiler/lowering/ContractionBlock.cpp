@@ -51,8 +51,7 @@ void ContractionEmitter::emitBlock(Offsets base, Value row, Value column, int64_
       }
   };
   if (epilogue)
-    at.when(
-        depth.last, [&] { storeAll(true); }, [&] { storeAll(false); });
+    at.when(depth.last, [&] { storeAll(true); }, [&] { storeAll(false); });
   else
     storeAll(false);
 }

@@ -68,7 +68,8 @@ void chooseRegisterBlock(ContractionPlan &plan, const Target &target) {
   }
 }
 
-/// Every k in one visit if it is short; else even blocks of about the target's depth along the last axis that allows it.
+/// Every k in one visit if it is short; else even blocks of about the target's depth along the last axis that allows
+/// it.
 void cutDepth(ContractionPlan &plan, const Target &target) {
   auto &axes = plan.contraction.contracted;
   if (axes.empty())

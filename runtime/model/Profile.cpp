@@ -71,17 +71,20 @@ std::string Profile::table(const MekikFunction &function) const {
 
   double calls = static_cast<double>(counters.calls);
   auto micros = [](double nanoseconds) { return base::formatFixed(nanoseconds / 1e3, 1); };
-  std::string text = base::concat(function.name, ": mean ", micros(double(all) / calls), " us, least ", micros(double(allLeast)), " us a call, ",
-                                  function.dispatchCount, " dispatches, ", counters.calls, " calls\n");
-  base::append(text, padRight("kernel", nameWidth), padLeft("mean us", 11), padLeft("least us", 11), padLeft("share", 8),
-               padLeft("calls", 7), padLeft("tiles", 7), padLeft("GFLOP/s", 9), padLeft("line", 6), "\n");
+  std::string text =
+      base::concat(function.name, ": mean ", micros(double(all) / calls), " us, least ", micros(double(allLeast)),
+                   " us a call, ", function.dispatchCount, " dispatches, ", counters.calls, " calls\n");
+  base::append(text, padRight("kernel", nameWidth), padLeft("mean us", 11), padLeft("least us", 11),
+               padLeft("share", 8), padLeft("calls", 7), padLeft("tiles", 7), padLeft("GFLOP/s", 9), padLeft("line", 6),
+               "\n");
   for (const Row &row : rows)
-    base::append(text, padRight(row.kernel, nameWidth), padLeft(micros(double(row.total) / calls), 11),
-                 padLeft(micros(double(row.least)), 11),
-                 padLeft(base::formatFixed(100.0 * double(row.least) / double(std::max<int64_t>(allLeast, 1)), 1) + "%", 8),
-                 padLeft(std::to_string(row.dispatches), 7), padLeft(std::to_string(row.tiles), 7),
-                 padLeft(base::formatFixed(row.operations / double(std::max<int64_t>(row.least, 1)), 1), 9),
-                 padLeft(std::to_string(row.line), 6), "\n");
+    base::append(
+        text, padRight(row.kernel, nameWidth), padLeft(micros(double(row.total) / calls), 11),
+        padLeft(micros(double(row.least)), 11),
+        padLeft(base::formatFixed(100.0 * double(row.least) / double(std::max<int64_t>(allLeast, 1)), 1) + "%", 8),
+        padLeft(std::to_string(row.dispatches), 7), padLeft(std::to_string(row.tiles), 7),
+        padLeft(base::formatFixed(row.operations / double(std::max<int64_t>(row.least, 1)), 1), 9),
+        padLeft(std::to_string(row.line), 6), "\n");
   return text;
 }
 
