@@ -1,6 +1,9 @@
 // Spin-then-futex hand-over. Each sleeper first announces that it sleeps and then lets the kernel compare the futex
 // word once more; each waker first changes the word and then looks for sleepers. Both orders are sequentially
 // consistent, so one of the two always sees the other and no wake-up is lost.
+//
+// The fields of an offer change only while it is odd and, if a worker took it, finished; whoever makes it odd may read
+// them.
 #include "runtime/model/ThreadPool.h"
 #include "runtime/base/Concat.h"
 #include <algorithm>
@@ -15,8 +18,8 @@ namespace {
 
 // Kernels keep their temporaries in the scratch arena, so a stack holds little more than call frames.
 constexpr size_t workerStackBytes = 256 * 1024;
-constexpr int patientSpins = 20000; // about as long as the pause between two steps
-constexpr int crowdedSpins = 50;    // more threads than cores: whoever spins keeps another from working
+constexpr int patientSpins = 4000; // about as long as the pause between two steps
+constexpr int crowdedSpins = 50;   // more threads than cores: whoever spins keeps another from working
 
 void pauseBriefly() {
 #if defined(__x86_64__)
@@ -72,15 +75,15 @@ base::StatusOr<std::unique_ptr<ThreadPool>> ThreadPool::create(int threads) {
 ThreadPool::~ThreadPool() {
   stopping = true;
   for (int i = 0; i < started; ++i)
-    wake(workers[i]);
+    makeOffer(workers[i]);
   for (int i = 0; i < started; ++i)
     pthread_join(workers[i].thread, nullptr);
 }
 
-void ThreadPool::wake(Worker &worker) {
-  worker.ticket.fetch_add(1, std::memory_order_seq_cst);
+void ThreadPool::makeOffer(Worker &worker) {
+  worker.offer.fetch_add(1, std::memory_order_seq_cst);
   if (worker.asleep.load(std::memory_order_seq_cst) != 0)
-    futexWake(worker.ticket);
+    futexWake(worker.offer);
 }
 
 void *ThreadPool::workerMain(void *argument) {
@@ -90,37 +93,40 @@ void *ThreadPool::workerMain(void *argument) {
 }
 
 void ThreadPool::work(Worker &worker) {
-  for (uint32_t seen = 0;; ++seen) {
-    for (int spun = 0; worker.ticket.load(std::memory_order_acquire) == seen;) {
-      if (spun < spins) {
-        ++spun;
-        pauseBriefly();
+  for (int spun = 0;;) {
+    uint32_t offer = worker.offer.load(std::memory_order_acquire);
+    if (offer % 2 == 0) {
+      if (!worker.offer.compare_exchange_strong(offer, offer + 1, std::memory_order_acquire))
         continue;
-      }
+      if (stopping)
+        return;
+      kernel(buffers, worker.scratch, worker.firstTile, worker.lastTile);
+      worker.finished.store(offer + 1, std::memory_order_seq_cst);
+      if (worker.driverAsleep.load(std::memory_order_seq_cst) != 0)
+        futexWake(worker.finished);
+      spun = 0;
+    } else if (spun < spins) {
+      ++spun;
+      pauseBriefly();
+    } else {
       worker.asleep.store(1, std::memory_order_seq_cst);
-      futexWait(worker.ticket, seen);
+      futexWait(worker.offer, offer);
       worker.asleep.store(0, std::memory_order_relaxed);
     }
-    if (stopping)
-      return;
-    kernel(buffers, worker.scratch, worker.firstTile, worker.lastTile);
-    if (remaining.fetch_sub(1, std::memory_order_seq_cst) == 1 && driverAsleep.load(std::memory_order_seq_cst) != 0)
-      futexWake(remaining);
   }
 }
 
-void ThreadPool::waitForWorkers() {
+void ThreadPool::waitFor(Worker &worker, uint32_t share) {
   int spun = 0;
-  for (uint32_t busy; (busy = remaining.load(std::memory_order_acquire)) != 0;) {
+  for (uint32_t finished; (finished = worker.finished.load(std::memory_order_acquire)) != share;) {
     if (spun < spins) {
       ++spun;
       pauseBriefly();
       continue;
     }
-    driverAsleep.store(1, std::memory_order_seq_cst);
-    if ((busy = remaining.load(std::memory_order_seq_cst)) != 0)
-      futexWait(remaining, busy);
-    driverAsleep.store(0, std::memory_order_relaxed);
+    worker.driverAsleep.store(1, std::memory_order_seq_cst);
+    futexWait(worker.finished, finished);
+    worker.driverAsleep.store(0, std::memory_order_relaxed);
   }
 }
 
@@ -134,7 +140,6 @@ void ThreadPool::run(MekikKernel newKernel, void *const *newBuffers, void *const
   }
   kernel = newKernel;
   buffers = newBuffers;
-  remaining.store(static_cast<uint32_t>(shares - 1), std::memory_order_relaxed);
   // The first `tiles % shares` shares have one tile more.
   int64_t each = tiles / shares, extra = tiles % shares;
   int64_t ownEnd = each + (extra > 0), first = ownEnd;
@@ -143,10 +148,19 @@ void ThreadPool::run(MekikKernel newKernel, void *const *newBuffers, void *const
     worker.firstTile = first;
     worker.lastTile = first += each + (share < extra);
     worker.scratch = scratch[share];
-    wake(worker);
+    makeOffer(worker);
   }
   newKernel(newBuffers, scratch[0], 0, ownEnd);
-  waitForWorkers();
+  for (int64_t share = 1; share < shares; ++share) {
+    Worker &worker = workers[share - 1];
+    // Odd by now if the worker took it.
+    uint32_t offer = worker.offer.load(std::memory_order_relaxed) & ~1u;
+    uint32_t untaken = offer;
+    if (worker.offer.compare_exchange_strong(untaken, offer + 1, std::memory_order_acquire))
+      newKernel(newBuffers, scratch[0], worker.firstTile, worker.lastTile);
+    else
+      waitFor(worker, offer + 1);
+  }
 }
 
 } // namespace mekik::model

@@ -3,8 +3,12 @@
 // the next one follows at once, and sleep on a futex after that, so that nothing spins while the driver is busy
 // elsewhere.
 //
-// Tiles are split evenly and contiguously. Kernels give the same bits for every split (runtime/abi/MekikAbi.h), so the
-// number of threads is a matter of speed alone.
+// Tiles are split evenly and contiguously into one share a thread, so that a thread meets the rows it wrote before. A
+// share is an offer: whoever takes it first runs it, and the driver takes what no worker has taken when its own share
+// is done. So a worker that does not get to run, on a machine busy with other things, delays nothing.
+//
+// Kernels give the same bits for every split (runtime/abi/MekikAbi.h), so the number of threads and who takes what are
+// a matter of speed alone.
 #ifndef MEKIK_RUNTIME_MODEL_THREADPOOL_H
 #define MEKIK_RUNTIME_MODEL_THREADPOOL_H
 
@@ -39,29 +43,29 @@ public:
 
 private:
   struct alignas(64) Worker {
-    std::atomic<uint32_t> ticket{0}; // grows by one for every share of work; a futex
+    std::atomic<uint32_t> offer{1}; // even: a share to be taken; odd: taken, by anybody; a futex
     std::atomic<uint32_t> asleep{0};
     int64_t firstTile = 0, lastTile = 0;
     void *scratch = nullptr;
     ThreadPool *pool = nullptr;
     pthread_t thread{};
+    alignas(64) std::atomic<uint32_t> finished{1}; // `offer` of the last share the worker itself has run; a futex
+    std::atomic<uint32_t> driverAsleep{0};
   };
 
   explicit ThreadPool(int threads);
   static void *workerMain(void *argument);
   void work(Worker &worker);
-  void wake(Worker &worker);
-  void waitForWorkers();
+  void makeOffer(Worker &worker);
+  void waitFor(Worker &worker, uint32_t share);
 
   int threadCount;
   int started = 0; // workers whose thread exists
   int spins;
-  bool stopping = false; // written before the ticket that tells of it
+  bool stopping = false; // written before the offer that tells of it
   std::unique_ptr<Worker[]> workers;
   MekikKernel kernel = nullptr;
   void *const *buffers = nullptr;
-  alignas(64) std::atomic<uint32_t> remaining{0}; // workers still busy with this dispatch; a futex
-  std::atomic<uint32_t> driverAsleep{0};
 };
 
 } // namespace mekik::model

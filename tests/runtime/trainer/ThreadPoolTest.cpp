@@ -40,9 +40,45 @@ TEST(ThreadPool, RunsEveryTileOnceInEvenContiguousShares) {
       for (auto &runs : seen.runs)
         EXPECT_EQ(runs, 1) << threads << " threads, " << tiles << " tiles";
       EXPECT_EQ(seen.calls, std::min<int64_t>(threads, tiles));
-      EXPECT_EQ(seen.foreignCalls, std::max<int64_t>(0, std::min<int64_t>(threads, tiles) - 1));
     }
   }
+}
+
+/// The driver's share lasts until a worker has come, so a pool whose workers never work does not end.
+void waitForAnother(void *const *buffers, void *, int64_t, int64_t) {
+  auto &seen = *static_cast<Seen *>(buffers[0]);
+  if (std::this_thread::get_id() != seen.driver)
+    ++seen.foreignCalls;
+  while (seen.foreignCalls == 0)
+    usleep(100);
+}
+
+TEST(ThreadPool, WorkersTakeTheirSharesWhileTheDriverIsBusy) {
+  auto pool = ThreadPool::create(2).value();
+  void *scratch[] = {nullptr, nullptr};
+  for (int i = 0; i < 3; ++i) {
+    Seen seen(2);
+    void *buffers[] = {&seen};
+    pool->run(waitForAnother, buffers, scratch, 2);
+    EXPECT_EQ(seen.foreignCalls, 1);
+    usleep(5000);
+  }
+}
+
+TEST(ThreadPool, TheDriverTakesWhatNoWorkerHasComeFor) {
+  // More workers than could all come while the driver counts to one.
+  constexpr int threads = 200;
+  auto pool = ThreadPool::create(threads).value();
+  std::vector<int64_t> memory(threads);
+  std::vector<void *> scratch;
+  for (int64_t &word : memory)
+    scratch.push_back(&word);
+  Seen seen(threads);
+  void *buffers[] = {&seen};
+  for (int i = 0; i < 20; ++i)
+    pool->run(countTiles, buffers, scratch.data(), threads);
+  EXPECT_EQ(seen.calls, 20 * threads);
+  EXPECT_LT(seen.foreignCalls, 20 * (threads - 1));
 }
 
 TEST(ThreadPool, SurvivesManyDispatchesWithPausesBetween) {
