@@ -14,7 +14,9 @@ constexpr int64_t kTileWork = 64 * 1024;
 constexpr int64_t kMostTiles = 256;
 /// A few tiles may be that small; many are larger, because each packs for itself.
 constexpr int64_t kFewTiles = 16;
-constexpr int64_t kManyTilesWork = 2 * 1024 * 1024;
+constexpr int64_t kManyTilesWork = 16 * 1024 * 1024;
+/// A right operand larger than this comes from far away; few tiles should pack the same part of it.
+constexpr int64_t kFarBytes = 1024 * 1024;
 
 /// What a block of k reads of an operand stays in the nearest cache up to this size, if nothing else does.
 constexpr int64_t kNearBytes = 32 * 1024;
@@ -134,8 +136,9 @@ void cutTiles(ContractionPlan &plan, const Target &target) {
   int64_t rowSplit = 1, rowSplitLimit = plan.outerRowsSize * rowUnits;
   // The right operand is packed once per tile, so a tile needs rows that pay for it.
   bool packed = plan.access != RightAccess::Direct;
-  int64_t leastRows = packed ? 128 : 2 * plan.blockRows;
-  int64_t leastColumns = plan.packsLeft ? 128 : 1;
+  bool far = product(contraction.contracted) * columns * contraction.elementBytes > kFarBytes;
+  int64_t leastRows = packed ? (far ? 512 : 128) : 2 * plan.blockRows;
+  int64_t leastColumns = plan.packsLeft ? 128 : packed ? 64 : 1;
   int64_t allRows = plan.outerRowsSize * plan.row.size;
   while (columnSplit * rowSplit < wanted) {
     int64_t tileRows = allRows / rowSplit, tileColumns = columns / columnSplit;

@@ -1,7 +1,8 @@
-// Contraction: checks of the equation, and its gradient, which is a contraction with two of the three label lists
-// exchanged.
+// Contraction: checks of the equation, its gradient, which is a contraction with two of the three label lists
+// exchanged, and transpositions before and after it, which are other labels.
 #include "compiler/graph/Build.h"
 #include "compiler/graph/Graph.h"
+#include "mlir/IR/PatternMatch.h"
 #include "llvm/ADT/StringExtras.h"
 
 using namespace mlir;
@@ -105,4 +106,66 @@ SmallVector<Value> ContractOp::gradient(OpBuilder &builder, Value upstream) {
   std::string ofLeft = (labels.result + "," + labels.right + "->" + labels.left).str();
   std::string ofRight = (labels.left + "," + labels.result + "->" + labels.right).str();
   return {build.contract(ofLeft, upstream, getRhs()), build.contract(ofRight, getLhs(), upstream)};
+}
+
+namespace {
+
+/// The labels of what was transposed, given those of the result.
+std::string beforeTranspose(StringRef labels, ArrayRef<int64_t> permutation) {
+  std::string before(labels.size(), ' ');
+  for (auto [axis, label] : llvm::zip(permutation, labels))
+    before[axis] = label;
+  return before;
+}
+
+/// The contracted labels in the order of their chain: that of the left operand.
+std::string contractedIn(StringRef left, StringRef result) {
+  std::string contracted;
+  for (char label : left)
+    if (!result.contains(label))
+      contracted += label;
+  return contracted;
+}
+
+/// A transposed operand is read where it lies. Not on the left if that would change the order of a chain.
+LogicalResult readThroughTranspose(ContractOp op, PatternRewriter &rewriter) {
+  Labels labels = labelsOf(op.getEquation());
+  if (auto transpose = op.getRhs().getDefiningOp<TransposeOp>()) {
+    std::string right = beforeTranspose(labels.right, transpose.getPermutation());
+    rewriter.replaceOpWithNewOp<ContractOp>(op, op.getLhs(), transpose.getOperand(),
+                                            (labels.left + "," + right + "->" + labels.result).str());
+    return success();
+  }
+  if (auto transpose = op.getLhs().getDefiningOp<TransposeOp>()) {
+    std::string left = beforeTranspose(labels.left, transpose.getPermutation());
+    if (contractedIn(left, labels.result) != contractedIn(labels.left, labels.result))
+      return failure();
+    rewriter.replaceOpWithNewOp<ContractOp>(op, transpose.getOperand(), op.getRhs(),
+                                            (left + "," + labels.right + "->" + labels.result).str());
+    return success();
+  }
+  return failure();
+}
+
+/// A result that is only transposed is computed so.
+LogicalResult writeTransposed(TransposeOp transpose, PatternRewriter &rewriter) {
+  auto op = transpose.getOperand().getDefiningOp<ContractOp>();
+  if (!op || !op->hasOneUse())
+    return failure();
+  Labels labels = labelsOf(op.getEquation());
+  std::string result;
+  for (int64_t axis : transpose.getPermutation())
+    result += labels.result[axis];
+  rewriter.setInsertionPoint(op);
+  rewriter.replaceOpWithNewOp<ContractOp>(transpose, op.getLhs(), op.getRhs(),
+                                          (labels.left + "," + labels.right + "->" + result).str());
+  rewriter.eraseOp(op);
+  return success();
+}
+
+} // namespace
+
+void ContractOp::getCanonicalizationPatterns(RewritePatternSet &patterns, MLIRContext *) {
+  patterns.add(readThroughTranspose);
+  patterns.add(writeTransposed);
 }

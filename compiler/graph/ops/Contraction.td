@@ -14,6 +14,7 @@ def Graph_ContractOp : Graph_Op<"contract", [DeclareOpInterfaceMethods<Contracti
   let arguments = (ins FloatTensor:$lhs, FloatTensor:$rhs, StrAttr:$equation);
   let results = (outs FloatTensor:$result);
   let assemblyFormat = "$equation $lhs `,` $rhs attr-dict `:` type($lhs) `,` type($rhs)";
+  let hasCanonicalizer = 1;
 }
 
 #endif
