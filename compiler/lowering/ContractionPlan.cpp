@@ -50,6 +50,7 @@ double coverCycles(int64_t rows, int64_t vectors, int64_t blockRows, int64_t blo
 void chooseRegisterBlock(ContractionPlan &plan, const Target &target) {
   const Contraction &contraction = plan.contraction;
   int64_t vectors = divideCeil(contraction.lanes.size, plan.width);
+  int64_t depth = std::min(product(contraction.contracted), target.contractionDepth);
   double best = 0;
   for (int64_t v = 1; v <= std::min<int64_t>(vectors, 4); ++v) {
     for (int64_t r = 1; r <= std::min<int64_t>(plan.row.size, 16); ++r) {
@@ -60,7 +61,9 @@ void chooseRegisterBlock(ContractionPlan &plan, const Target &target) {
       // vectors of the right one, single elements of the left one, which also wait in the nearest cache.
       int edges = (plan.row.size % r != 0) + (vectors % v != 0);
       double bytes = double(plan.width * contraction.elementBytes) / double(r) + 8.0 / double(v);
-      double preference = cycles * (1 + 0.005 * edges + 0.002 * bytes);
+      // All rows of a tile run over the column block before the next: it should stay near.
+      bool near = depth * v * plan.width * contraction.elementBytes <= kNearBytes;
+      double preference = cycles * (1 + 0.005 * edges + 0.002 * bytes + (near || contraction.lanesInBatch ? 0 : 0.1));
       if (best == 0 || preference < best) {
         best = preference;
         plan.blockRows = r;
