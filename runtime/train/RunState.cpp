@@ -147,15 +147,18 @@ StatusOr<Snapshot> takeSnapshot(const model::Model &model, const tokenizer::Toke
     saved.push_back(&tensor);
     total += tensor.bytes;
   }
-  snapshot.bytes.reserve(total);
+  bool copy = total < Snapshot::largeBytes;
+  if (copy)
+    snapshot.bytes.reserve(total);
   for (const MekikTensor *tensor : saved) {
     const auto *data = static_cast<const uint8_t *>(model.data(*tensor));
+    if (copy) {
+      snapshot.bytes.insert(snapshot.bytes.end(), data, data + tensor->bytes);
+      data = snapshot.bytes.data() + snapshot.bytes.size() - tensor->bytes;
+    }
     std::span<const int64_t> shape = shapeOf(*tensor);
-    snapshot.tensors.push_back({checkpointName(*tensor),
-                                dataTypeOf(tensor->type),
-                                {shape.begin(), shape.end()},
-                                {snapshot.bytes.data() + snapshot.bytes.size(), tensor->bytes}});
-    snapshot.bytes.insert(snapshot.bytes.end(), data, data + tensor->bytes);
+    snapshot.tensors.push_back(
+        {checkpointName(*tensor), dataTypeOf(tensor->type), {shape.begin(), shape.end()}, {data, tensor->bytes}});
   }
   return snapshot;
 }

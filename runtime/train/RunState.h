@@ -44,14 +44,18 @@ struct RunState {
   bool isRegular(int64_t atStep) const { return atStep == 1 || atStep % settings.evaluateEvery == 0; }
 };
 
-/// A checkpoint in memory, independent of the model it was taken from.
+/// A checkpoint in memory. Small ones are copies, independent of the model they were taken from; large ones are views
+/// of the model's own arenas, so that nothing is held twice, and must be written before the model goes on.
 struct Snapshot {
+  static constexpr uint64_t largeBytes = 64 << 20;
+
   checkpoint::CheckpointInfo info;
-  std::vector<checkpoint::TensorView> tensors; // views of `bytes`
-  std::vector<uint8_t> bytes;
+  std::vector<checkpoint::TensorView> tensors;
+  std::vector<uint8_t> bytes; // of a copy
+  bool isCopy() const { return !bytes.empty(); }
 };
 
-/// Copies parameters and, with `withOptimizer`, optimizer state (named "optimizer.<name>"). `tokenizer` may be null.
+/// Parameters and, with `withOptimizer`, optimizer state (named "optimizer.<name>"). `tokenizer` may be null.
 /// OutOfRange naming a parameter that is not finite.
 base::StatusOr<Snapshot> takeSnapshot(const model::Model &model, const tokenizer::Tokenizer *tokenizer,
                                       const RunState &state, bool withOptimizer);

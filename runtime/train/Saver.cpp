@@ -3,8 +3,6 @@
 namespace mekik::train {
 namespace {
 
-constexpr size_t largeBytes = 64 << 20;
-
 class Locked {
 public:
   explicit Locked(pthread_mutex_t &mutex) : mutex(mutex) { pthread_mutex_lock(&mutex); }
@@ -58,7 +56,7 @@ void Saver::work() {
 }
 
 base::Status Saver::save(std::string path, Snapshot snapshot) {
-  bool large = snapshot.bytes.size() >= largeBytes;
+  bool borrowed = !snapshot.isCopy();
   if (!running) {
     if (failure.ok())
       failure = writeSnapshot(path, snapshot);
@@ -74,7 +72,7 @@ base::Status Saver::save(std::string path, Snapshot snapshot) {
     waiting.emplace_back(std::move(path), std::move(snapshot));
     pthread_cond_broadcast(&changed);
   }
-  return large ? finish() : base::Status();
+  return borrowed ? finish() : base::Status();
 }
 
 base::Status Saver::finish() {

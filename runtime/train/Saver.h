@@ -1,5 +1,5 @@
-// Saving beside training: a checkpoint is copied at once and written by a thread of its own, because syncing a file
-// takes as long as many steps of a small model. Checkpoints are written one after the other, in the order given.
+// Saving beside training: a small checkpoint is copied at once and written by a thread of its own, because syncing a
+// file takes as long as many steps of a small model. Checkpoints are written one after the other, in the order given.
 #ifndef MEKIK_RUNTIME_TRAIN_SAVER_H
 #define MEKIK_RUNTIME_TRAIN_SAVER_H
 
@@ -18,7 +18,7 @@ public:
   /// Waits for what is still to be written.
   ~Saver();
 
-  /// Takes the checkpoint; large ones are written before this returns, so that they are not held twice for long.
+  /// Takes the checkpoint; one that is no copy is written before this returns.
   /// Errors: the first failure of any save so far, after which nothing is written any more.
   base::Status save(std::string path, Snapshot snapshot);
   /// Waits until everything is written. The first failure of any save so far.
