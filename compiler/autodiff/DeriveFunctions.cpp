@@ -83,7 +83,8 @@ private:
   void deriveLoss(ModelFunction eval);
   LogicalResult deriveGradient(ModelFunction train);
   LogicalResult deriveTrainStep(ModelFunction train, const Optimizer &optimizer);
-  /// Gradients of all parameters, built before the return. A parameter that has none is reported.
+  /// Gradients of all parameters, built before the return: zeros for one without influence on the loss, of which the
+  /// front end warns.
   FailureOr<SmallVector<Value>> gradients(ModelFunction function, Value loss);
 };
 
@@ -153,16 +154,7 @@ FailureOr<SmallVector<Value>> DeriveFunctions::gradients(ModelFunction function,
   SmallVector<BlockArgument> parameters = function.arguments("parameter");
   SmallVector<Value> wrt(parameters.begin(), parameters.end());
   OpBuilder builder(function.body().getTerminator());
-  llvm::BitVector reached;
-  FailureOr<SmallVector<Value>> built = buildGradient(builder, loss, wrt, &reached);
-  if (failed(built))
-    return failure();
-  for (auto [index, parameter] : llvm::enumerate(parameters))
-    if (!reached[index])
-      built = emitError(parameter.getLoc())
-              << "parameter '" << function.name(parameter)
-              << "' does not influence the loss, so training cannot change it; use it or remove it";
-  return built;
+  return buildGradient(builder, loss, wrt);
 }
 
 LogicalResult DeriveFunctions::deriveGradient(ModelFunction train) {

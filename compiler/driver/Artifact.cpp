@@ -4,6 +4,8 @@
 #include "absl/strings/str_cat.h"
 #include "compiler/driver/Header.h"
 #include "compiler/emit/Link.h"
+#include "compiler/emit/Object.h"
+#include "llvm/ADT/StringExtras.h"
 #include "llvm/Object/ArchiveWriter.h"
 #include "llvm/Support/FileSystem.h"
 #include "llvm/Support/MemoryBuffer.h"
@@ -82,6 +84,17 @@ static Status writeBytes(const std::string &path, llvm::StringRef bytes) {
   });
 }
 
+/// The symbol of a library: mekik_model_NAME for libNAME.a, so that libraries of several models meet in one program.
+static std::string librarySymbol(const std::string &path) {
+  std::string name = llvm::sys::path::stem(path).str();
+  if (absl::StartsWith(name, "lib"))
+    name.erase(0, 3);
+  for (char &c : name)
+    if (!llvm::isAlnum(c))
+      c = '_';
+  return StrCat(emit::kModelSymbol, "_", name);
+}
+
 static Status writeLibrary(const std::string &path, const std::string &object, const std::string &header) {
   if (!absl::EndsWith(path, ".a"))
     return absl::InvalidArgumentError(StrCat("-o ", path, ": the name of a static library ends in .a"));
@@ -108,8 +121,9 @@ Status writeArtifact(Compiler &compiler, Stage stage, const std::string &path, c
     StatusOr<std::string> text = compiler.text(stage, messages);
     return text.ok() ? writeBytes(path, *text) : text.status();
   }
-  std::string header = stage == Stage::Lib ? headerOf(compiler) : "";
-  StatusOr<std::string> object = compiler.object(messages);
+  std::string symbol = stage == Stage::Lib ? librarySymbol(path) : emit::kModelSymbol;
+  std::string header = stage == Stage::Lib ? headerOf(compiler, symbol) : "";
+  StatusOr<std::string> object = compiler.object(messages, symbol);
   if (!object.ok())
     return object.status();
   if (stage == Stage::Obj)

@@ -15,7 +15,8 @@ struct ArtifactOptions {
 };
 
 /// Writes `stage` to `path`, replacing it as a whole; text stages accept "-" for standard output. For Lib, the C header
-/// goes beside the library under the same name with .h. Advances the compilation.
+/// goes beside the library under the same name with .h, and the model's symbol is mekik_model_NAME for libNAME.a.
+/// Advances the compilation.
 absl::Status writeArtifact(Compiler &compiler, Stage stage, const std::string &path, const ArtifactOptions &options,
                            std::string &messages);
 

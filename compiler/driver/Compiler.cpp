@@ -41,6 +41,41 @@ static emit::ObjectOptions objectOptions() {
   return options;
 }
 
+/// What a text must be that is no model and no MLIR; empty if it may well be one.
+static std::string foreignKind(llvm::StringRef text) {
+  if (text.starts_with("\x7F" "ELF"))
+    return "an object file or a program";
+  if (text.starts_with("!<arch>"))
+    return "a library";
+  if (text.starts_with("; ModuleID") || text.starts_with("source_filename =") || text.starts_with("target datalayout"))
+    return "LLVM IR";
+  llvm::StringRef word = text.ltrim();
+  if (word.starts_with(".text") || word.starts_with(".file") || word.starts_with(".section"))
+    return "assembly";
+  return "";
+}
+
+/// LLVM IR and what comes behind it print, but are not read again.
+static Status checkKind(const std::string &path, llvm::StringRef text) {
+  std::string kind = foreignKind(text);
+  if (!kind.empty())
+    return absl::InvalidArgumentError(StrCat(path, ": this is ", kind, ", which cannot be compiled further here; expected a "
+                                             "model (.mekik) or MLIR of a stage from graph to vector (.mlir)"));
+  if (!absl::EndsWith(path, ".mlir") && (text.starts_with("module {") || text.starts_with("module @") ||
+                                         text.starts_with("module attributes") || text.starts_with("#loc")))
+    return absl::InvalidArgumentError(StrCat(path, ": this looks like MLIR; give the file a name that ends in .mlir"));
+  return absl::OkStatus();
+}
+
+/// The functions of a model, at any stage before LLVM's.
+static Status checkHoldsModel(const std::string &name, mlir::ModuleOp module) {
+  for (mlir::Operation &op : module.getOps())
+    if (!op.hasAttr(graph::kKernel) && !op.hasAttr(graph::kTiles) && !llvm::isa<mlir::LLVM::LLVMFuncOp>(op))
+      return absl::OkStatus();
+  return absl::InvalidArgumentError(StrCat(name, ": there is no model in this module; expected functions such as @train "
+                                           "and @eval, as mekik compile --emit=graph prints them"));
+}
+
 static Status countErrors(const std::string &name, int errors) {
   return absl::InvalidArgumentError(StrCat(name, ": ", errors, errors == 1 ? " error" : " errors"));
 }
@@ -78,11 +113,15 @@ StatusOr<std::unique_ptr<Compiler>> Compiler::fromFile(const std::string &path, 
     StatusOr<syntax::Source> source = syntax::Source::fromFile(path);
     if (!source.ok())
       return source.status();
+    if (Status status = checkKind(path, llvm::StringRef(source->text().data(), source->text().size())); !status.ok())
+      return status;
     return fromSource(std::move(*source), std::move(options), messages);
   }
   auto buffer = llvm::MemoryBuffer::getFile(path, /*IsText=*/true);
   if (!buffer)
     return absl::NotFoundError(StrCat(path, ": ", buffer.getError().message()));
+  if (Status status = checkKind(path, (*buffer)->getBuffer()); !status.ok())
+    return status;
   return fromMlir(path, (*buffer)->getBuffer().str(), std::move(options), messages);
 }
 
@@ -101,8 +140,10 @@ StatusOr<std::unique_ptr<Compiler>> Compiler::fromSource(syntax::Source source, 
       return countErrors(compiler->name, std::max(1, collector.errors()));
   }
   absl::StrAppend(&messages, diagnostics.print());
-  if (diagnostics.hasErrors())
-    return countErrors(compiler->name, diagnostics.errorCount());
+  if (diagnostics.hasErrors()) {
+    Status errors = countErrors(compiler->name, diagnostics.errorCount());
+    return diagnostics.onlyUsageErrors() ? absl::OutOfRangeError(errors.message()) : errors;
+  }
   mlir::ModuleOp module = *compiler->owned;
   module->setAttr(graph::kSourceHash,
                   mlir::StringAttr::get(compiler->context.get(), hashOf(*compiler->source, module)));
@@ -112,7 +153,7 @@ StatusOr<std::unique_ptr<Compiler>> Compiler::fromSource(syntax::Source source, 
 StatusOr<std::unique_ptr<Compiler>> Compiler::fromMlir(std::string name, const std::string &text,
                                                        CompilerOptions options, std::string &messages) {
   if (!options.frontend.overrides.empty())
-    return absl::InvalidArgumentError(StrCat("-D ", options.frontend.overrides.begin()->first,
+    return absl::OutOfRangeError(StrCat("-D ", options.frontend.overrides.begin()->first,
                                              ": the configuration of ", name,
                                              " is fixed, since it is MLIR; give -D when compiling from source"));
   std::unique_ptr<Compiler> compiler(new Compiler(makeContext(), std::move(options)));
@@ -123,6 +164,8 @@ StatusOr<std::unique_ptr<Compiler>> Compiler::fromMlir(std::string name, const s
   if (!compiler->owned)
     return countErrors(compiler->name, std::max(1, collector.errors()));
   compiler->at = stageOf(*compiler->owned);
+  if (Status status = checkHoldsModel(compiler->name, *compiler->owned); !status.ok())
+    return status;
   return compiler;
 }
 
@@ -177,14 +220,16 @@ StatusOr<std::string> Compiler::text(Stage stage, std::string &messages) {
   return text;
 }
 
-StatusOr<std::string> Compiler::object(std::string &messages) {
+StatusOr<std::string> Compiler::object(std::string &messages, const std::string &modelSymbol) {
   if (Status status = advanceTo(Stage::Llvm, messages); !status.ok())
     return status;
   MessageCollector collector(context.get(), messages, source.get());
   auto target = lowering::Target::parse(settings.cpu);
   if (!target.ok())
     return target.status();
-  return emit::emitObject(*owned, *target, objectOptions());
+  emit::ObjectOptions options = objectOptions();
+  options.modelSymbol = modelSymbol;
+  return emit::emitObject(*owned, *target, options);
 }
 
 std::unique_ptr<Compiler> Compiler::clone() const {

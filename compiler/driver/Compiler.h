@@ -31,7 +31,7 @@ struct CompilerOptions {
 class Compiler {
 public:
   /// Reads a model. A file whose name ends in .mlir holds MLIR, any other holds source text. Errors: the file cannot be
-  /// read; diagnostics.
+  /// read or is something else; diagnostics; OutOfRange if only values of -D do not fit the model.
   static absl::StatusOr<std::unique_ptr<Compiler>> fromFile(const std::string &path, CompilerOptions options,
                                                             std::string &messages);
   static absl::StatusOr<std::unique_ptr<Compiler>> fromSource(syntax::Source source, CompilerOptions options,
@@ -54,8 +54,8 @@ public:
   /// A stage as text: MLIR with locations, LLVM IR or assembly. Advances to it first. For Ast the model must have been
   /// read from source.
   absl::StatusOr<std::string> text(Stage stage, std::string &messages);
-  /// The object file. Advances first.
-  absl::StatusOr<std::string> object(std::string &messages);
+  /// The object file, whose only global symbol is `modelSymbol`. Advances first.
+  absl::StatusOr<std::string> object(std::string &messages, const std::string &modelSymbol = "mekik_model");
 
   /// A module like this one, in the same context, to be advanced on its own.
   std::unique_ptr<Compiler> clone() const;

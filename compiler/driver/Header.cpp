@@ -14,7 +14,7 @@ static constexpr char kAbi[] = {
     , 0};
 #pragma clang diagnostic pop
 
-std::string headerOf(const Compiler &compiler) {
+std::string headerOf(const Compiler &compiler, const std::string &symbol) {
   mlir::ModuleOp module = compiler.module();
   std::string model = module.getName() ? module.getName()->str() : "model";
   auto attribute = module->getAttrOfType<mlir::StringAttr>(graph::kConfiguration);
@@ -22,8 +22,8 @@ std::string headerOf(const Compiler &compiler) {
   std::string configuration = absl::StrReplaceAll(attribute ? attribute.getValue().str() : "{}", {{"*/", "* /"}});
   return absl::StrCat("/* The model ", model, ", compiled by Mekik ", kVersion, ".\n * Configuration: ",
                       configuration,
-                      "\n * Link this library and drive `mekik_model` as described below. */\n", kAbi,
-                      "\n#ifdef __cplusplus\nextern \"C\"\n#else\nextern\n#endif\nconst MekikModel mekik_model;\n");
+                      "\n * Link this library and drive `", symbol, "` as described below. */\n", kAbi,
+                      "\n#ifdef __cplusplus\nextern \"C\"\n#else\nextern\n#endif\nconst MekikModel ", symbol, ";\n");
 }
 
 } // namespace mekik::driver

@@ -7,8 +7,8 @@
 
 namespace mekik::driver {
 
-/// Self-contained: the text of runtime/abi/MekikAbi.h with the declaration of the model behind it.
-std::string headerOf(const Compiler &compiler);
+/// Self-contained: the text of runtime/abi/MekikAbi.h with the declaration of the model, `symbol`, behind it.
+std::string headerOf(const Compiler &compiler, const std::string &symbol);
 
 } // namespace mekik::driver
 

@@ -5,6 +5,7 @@
 #include "compiler/emit/CodeGenerator.h"
 #include "compiler/emit/Descriptor.h"
 #include "compiler/emit/Link.h"
+#include "compiler/emit/Symbols.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
@@ -153,6 +154,8 @@ absl::StatusOr<std::string> emitObject(mlir::ModuleOp module, const lowering::Ta
     parts.push_back(std::move(*object));
   }
   absl::StatusOr<std::string> whole = parts.size() == 1 ? std::move(parts[0]) : linkRelocatable(parts);
+  if (whole.ok() && !options.exportKernels)
+    whole = exportOnly(*whole, kModelSymbol, options.modelSymbol);
   if (!whole.ok())
     return whole;
   if (absl::Status status = checkUndefined(*whole); !status.ok())

@@ -106,7 +106,7 @@ std::string Elaborator::callName(const CallExpr &call, const std::string &block)
   auto [entry, isNew] = scope.labels.emplace(call.label->text, call.label->range);
   if (!isNew) {
     Diagnostic &diagnostic =
-        error(call.label->range, absl::StrCat("a second call named '", call.label->text, "' in one scope"));
+        error(call.label->range, absl::StrCat("a second call named '", call.label->text, "' in one scope; give it another name"));
     if (entry->second.begin != call.label->range.begin)
       diagnostic.note(entry->second, "the first is here");
   }
@@ -323,7 +323,10 @@ Term Elaborator::callOp(const CallExpr &call, mlir::RegisteredOperationName op, 
     if (setting == "axis" && term.isInteger()) {
       auto axis = normalizedAxis(term.integer(), rank);
       if (!axis)
-        return fail(range, absl::StrCat(name, ": there is no axis ", term.integer(), " in ", describe(values[0])));
+        return fail(range, absl::StrCat(name, ": there is no axis ", term.integer(),
+                                        rank == 0 ? "; this is a single number"
+                                                  : absl::StrCat("; the tensor's axes are 0 to ", rank - 1,
+                                                                 ", or from the end -1 to -", rank)));
       candidates.push_back(builder.getI64IntegerAttr(*axis));
     } else if (term.isInteger()) {
       candidates.push_back(builder.getI64IntegerAttr(term.integer()));
@@ -342,7 +345,8 @@ Term Elaborator::callOp(const CallExpr &call, mlir::RegisteredOperationName op, 
         fitting = candidate;
     }
     if (!fitting)
-      return fail(range, absl::StrCat(name, ": parameter '", setting, "' cannot be ", kindOf(term)));
+      return fail(range, absl::StrCat(name, ": parameter '", setting, "' cannot be ", kindOf(term),
+                                      setting == "axis" ? "; give one int" : ""));
     if (setting == "eps" && !(term.number() > 0 && std::isfinite(term.number())))
       return fail(range, absl::StrCat(name, ": 'eps' must be greater than 0, found ", show(term)));
     attributes.set(setting, fitting);

@@ -91,8 +91,9 @@ Term Elaborator::einsum(const std::string &equation, SourceRange equationRange, 
         "an einsum equation has the form \"a b, b c -> a c\": the axes of each operand, '->', the axes of the result");
   std::vector<std::string> terms = absl::StrSplit(sides[0], ',');
   if (terms.size() != operands.size())
-    return fail(equationRange, absl::StrCat("the equation describes ", terms.size(), " operands, but ", operands.size(),
-                                            " are given"));
+    return fail(equationRange, absl::StrCat("the equation describes ", terms.size(),
+                                            terms.size() == 1 ? " operand, but " : " operands, but ", operands.size(),
+                                            operands.size() == 1 ? " is given" : " are given"));
   Labels target = words(sides[1]);
   struct Size {
     int64_t size;

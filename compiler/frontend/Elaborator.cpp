@@ -6,6 +6,7 @@
 #include "compiler/graph/ModelConventions.h"
 #include "compiler/syntax/Parser.h"
 #include "compiler/syntax/Spelling.h"
+#include <algorithm>
 #include <cmath>
 #include <nlohmann/json.hpp>
 
@@ -29,9 +30,22 @@ Elaborator::Elaborator(const Model &model, const Options &options, Diagnostics &
 
 Diagnostic &Elaborator::error(SourceRange range, std::string message) {
   Diagnostic &diagnostic = diagnostics.error(range, std::move(message));
-  int shown = 0;
-  for (auto call = callStack.rbegin(); call != callStack.rend() && shown < 3; ++call, ++shown)
+  // A recursion passes the same place again and again; it is shown once.
+  constexpr size_t mostPlaces = 3;
+  std::vector<uint32_t> shown;
+  size_t told = 0;
+  for (auto call = callStack.rbegin(); call != callStack.rend(); ++call) {
+    bool known = std::find(shown.begin(), shown.end(), call->range.begin) != shown.end();
+    if (!known && shown.size() == mostPlaces)
+      break;
+    ++told;
+    if (known)
+      continue;
+    shown.push_back(call->range.begin);
     diagnostic.note(call->range, absl::StrCat("in the block ", pythonicName(call->block), ", called here"));
+  }
+  if (size_t left = callStack.size() - told; left > 0)
+    diagnostic.note(absl::StrCat("and ", left, " more ", left == 1 ? "call" : "calls", " around these"));
   if (mode == Mode::Eval)
     diagnostic.note("this happens in the evaluation form of the model, in which 'batch' is 1");
   return diagnostic;
@@ -93,7 +107,7 @@ void Elaborator::readFileHeader() {
   auto given = options.overrides.find("precision");
   if (given != options.overrides.end() && !configStatements.count("precision")) {
     if (given->second != "f32" && given->second != "f64")
-      diagnostics.error(std::nullopt, absl::StrCat("-D precision=", given->second, ": expected f32 or f64"));
+      diagnostics.error(std::nullopt, absl::StrCat("-D precision=", given->second, ": expected f32 or f64")).usage();
     f64 = given->second == "f64";
   }
   if (options.precision)
@@ -107,8 +121,10 @@ void Elaborator::checkOverrideNames() {
     known.push_back(configName);
   for (const auto &[configName, value] : options.overrides)
     if (!configStatements.count(configName) && configName != "precision")
-      diagnostics.error(std::nullopt, absl::StrCat("-D ", configName, "=", value, ": the model has no config '",
-                                                   configName, "'", suggestion(configName, known)));
+      diagnostics
+          .error(std::nullopt, absl::StrCat("-D ", configName, "=", value, ": the model has no config '",
+                                                   configName, "'", suggestion(configName, known)))
+          .usage();
 }
 
 std::optional<Term> Elaborator::overrideValue(const ConfigStmt &config, const std::string &text) {
@@ -128,7 +144,8 @@ std::optional<Term> Elaborator::overrideValue(const ConfigStmt &config, const st
                                         type == "int"     ? "an int (a whole number of at most 64 bits)"
                                         : type == "float" ? "a float (a finite number)"
                                                           : "a bool (true or false)"))
-      .note(config.range, "the config is declared here");
+      .note(config.range, "the config is declared here")
+      .usage();
   return std::nullopt;
 }
 
@@ -157,7 +174,9 @@ void Elaborator::configure(const ConfigStmt &config) {
   } else {
     error(config.name.range,
           absl::StrCat("config ", pythonicName(config.name.text), " has no value; give it one with -D ",
-                       config.name.text, "=..., or a default here"));
+                       config.name.text, "=...",
+                       config.name.text == "vocab" ? " or a text with --data FILE" : "", ", or a default here"))
+        .usage();
   }
   if (!value.isPoison() && !checkConfigRange(config, value, fromOption))
     value = {};
@@ -178,7 +197,8 @@ bool Elaborator::checkConfigRange(const ConfigStmt &config, const Term &value, b
       diagnostics
           .error(std::nullopt,
                  absl::StrCat("-D ", config.name.text, "=", options.overrides.at(config.name.text), ": ", what))
-          .note(place, "the range is declared here");
+          .note(place, "the range is declared here")
+          .usage();
     else
       error(place, what);
   };
@@ -333,7 +353,7 @@ void Elaborator::warnAboutUnreached() {
     if (!reached.contains(param.argument))
       diagnostics.warning(
           param.declared,
-          absl::StrCat("parameter '", param.name, "' has no influence on the loss; training will never change it"));
+          absl::StrCat("parameter '", param.name, "' has no influence on the loss, so its gradient is zero"));
 }
 
 } // namespace mekik::frontend

@@ -58,7 +58,8 @@ bool sameParameters(const Elaborator &train, const Elaborator &eval, Diagnostics
       continue;
     diagnostics.error(present.declared, absl::StrCat("parameter '", present.name,
                                                      "' depends on the size of the batch; a model keeps its "
-                                                     "parameters when it is used with batch 1"));
+                                                     "parameters when it is used with batch 1, so write its shape "
+                                                     "without 'batch'"));
     return false;
   }
   return true;

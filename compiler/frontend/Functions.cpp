@@ -139,6 +139,8 @@ Term Elaborator::callReshape(Arguments &a) {
       open = &size;
       continue;
     }
+    if (size == -1)
+      return a.fail(1, absl::StrCat("only one size may be -1 (what is left over for it), found ", show(a.term(1)))), Term();
     if (size < 1)
       return a.fail(1,
                     absl::StrCat("the size of an axis must be at least 1 (one of them may be -1: what is left), found ",
@@ -191,7 +193,9 @@ Term Elaborator::callTranspose(Arguments &a) {
 }
 
 Term Elaborator::callConcat(Arguments &a) {
-  if (!a.term(0).isList() || a.term(0).list().empty())
+  if (a.term(0).isList() && a.term(0).list().empty())
+    return a.fail(0, "the list of tensors is empty; give at least one, as in concat([x, y], axis = 0)"), Term();
+  if (!a.term(0).isList())
     return a.fail(0, absl::StrCat("expected a list of tensors, such as concat([x, y], axis = 0), found ",
                                   kindOf(a.term(0)))),
            Term();

@@ -161,7 +161,7 @@ void Elaborator::declareInput(const InputStmt &input) {
         return;
       }
   if (Binding *other = frame->peek(input.name.text)) {
-    error(input.name.range, absl::StrCat("the name '", input.name.text, "' is taken"))
+    error(input.name.range, absl::StrCat("the name '", input.name.text, "' is taken; choose another"))
         .note(other->declared, "it is declared here");
     return;
   }
@@ -183,7 +183,7 @@ void Elaborator::declareParameter(const ParamStmt &param) {
   auto shape = evalShape(param.dims, names);
   mlir::DictionaryAttr init = initializer(*param.initializer);
   if (Binding *other = frame->peek(param.name.text)) {
-    error(param.name.range, absl::StrCat("the name '", param.name.text, "' is taken"))
+    error(param.name.range, absl::StrCat("the name '", param.name.text, "' is taken; choose another"))
         .note(other->declared, absl::StrCat("it is ", describeKind(other->kind), " declared here"));
     return;
   }
@@ -366,7 +366,7 @@ Elaborator::Flow Elaborator::repeat(const RepeatStmt &statement) {
     return Flow::Next;
   }
   if (Binding *other = frame->peek(statement.variable.text)) {
-    error(statement.variable.range, absl::StrCat("the name '", statement.variable.text, "' is taken"))
+    error(statement.variable.range, absl::StrCat("the name '", statement.variable.text, "' is taken; choose another"))
         .note(other->declared, absl::StrCat("it is ", describeKind(other->kind), " declared here"));
     return Flow::Next;
   }

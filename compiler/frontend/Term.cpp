@@ -128,7 +128,7 @@ std::optional<Term> floatArithmetic(Operator op, double a, double b, std::string
     result = std::pow(a, b);
     break;
   default:
-    problem = absl::StrCat("'", syntax::spelling(op), "' takes two ints");
+    problem = absl::StrCat("'", syntax::spelling(op), "' takes two ints, found ", showFloat(a), " and ", showFloat(b));
     return std::nullopt;
   }
   if (!std::isfinite(result)) {

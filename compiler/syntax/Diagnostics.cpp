@@ -113,6 +113,12 @@ Diagnostic &Diagnostic::note(std::string text) {
   return *this;
 }
 
+bool Diagnostics::onlyUsageErrors() const {
+  return hasErrors() && std::all_of(diagnostics.begin(), diagnostics.end(), [](const Diagnostic &diagnostic) {
+           return diagnostic.severity != Severity::Error || diagnostic.isUsage;
+         });
+}
+
 Diagnostic &Diagnostics::error(std::optional<SourceRange> range, std::string message) {
   return add(Severity::Error, range, std::move(message));
 }
@@ -127,12 +133,12 @@ Diagnostic &Diagnostics::add(Severity severity, std::optional<SourceRange> range
   });
   bool tooMany = severity == Severity::Error ? full() : diagnostics.size() >= 4 * maxErrors;
   if (known || tooMany) {
-    discarded = {severity, range, "", {}};
+    discarded = {severity, range, "", {}, false};
     return discarded;
   }
   if (severity == Severity::Error)
     ++errors;
-  diagnostics.push_back({severity, range, std::move(message), {}});
+  diagnostics.push_back({severity, range, std::move(message), {}, false});
   return diagnostics.back();
 }
 

@@ -20,9 +20,14 @@ struct Diagnostic {
   std::optional<SourceRange> range; ///< none: about the whole run, e.g. an option
   std::string message;
   std::vector<Note> notes;
+  bool isUsage = false; ///< the text is right; the options given with it are not
 
   Diagnostic &note(SourceRange place, std::string text);
   Diagnostic &note(std::string text);
+  Diagnostic &usage() {
+    isUsage = true;
+    return *this;
+  }
 };
 
 class Diagnostics {
@@ -41,6 +46,8 @@ public:
   const std::vector<Diagnostic> &all() const { return diagnostics; }
   int errorCount() const { return errors; }
   bool hasErrors() const { return errors > 0; }
+  /// There are errors, and every one of them is about options.
+  bool onlyUsageErrors() const;
   /// The limit is reached: further work only costs time.
   bool full() const { return errors >= maxErrors; }
 
@@ -56,7 +63,7 @@ private:
 
   const Source &text;
   std::vector<Diagnostic> diagnostics;
-  Diagnostic discarded{Severity::Error, {}, "", {}};
+  Diagnostic discarded{Severity::Error, {}, "", {}, false};
   int errors = 0;
 };
 

@@ -23,7 +23,7 @@ constexpr OptionSpec options[] = {
 };
 
 std::string lossOrNull(const std::optional<double> &loss) {
-  return loss && *loss - *loss == 0 ? base::formatNumber(*loss) : "null";
+  return loss ? base::jsonNumber(*loss) : "null";
 }
 
 std::string lossForPeople(const std::optional<double> &loss) {

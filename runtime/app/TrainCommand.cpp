@@ -16,7 +16,7 @@ using base::StatusOr;
 constexpr OptionSpec options[] = {
     {"--data", "FILE", "what to learn from: a text, or a .safetensors file for models that are not\nabout text"},
     {"--out", "FOLDER", "where best.safetensors, last.safetensors and curve.svg go (default: run)"},
-    {"--steps", "N", "training steps in all (default: \"steps\" of the model's configuration,\notherwise 1000)"},
+    {"--steps", "N", "training steps in all (default: \"steps\" of the model's configuration,\notherwise 1000); where the rate's schedule ends is compiled in and stays"},
     {"--seed", "N", "0 to 18446744073709551615; the same seed gives the same bytes (default: 1)"},
     threadsOption,
     {"--cpu", "CPU", "the target of this program (see info), or native; another is refused, since it is\ncompiled in"},
@@ -131,6 +131,10 @@ Status run(const Program &program, const Options &options) {
   train.progress = train::Progress::detect();
   train.interrupted = &interrupted;
   catchInterrupts();
+  // The schedule of the rate was compiled in; a run of another length meets it cut off or run out.
+  if (auto compiled = configuredInteger(program.model, "steps"); compiled && *compiled != train.steps && !train.resume)
+    printError(concat("--steps ", train.steps, " ends the run there; the model is compiled for ", *compiled,
+                      " steps, and its rate follows that (-D steps=", train.steps, " when compiling sets both)\n"));
   printError(concat("Model ", program.model.name, ", ", base::formatCount(model::parameterCount(program.model)),
                     " parameters; ", examples->describe(), "; ", model.threads(),
                     model.threads() == 1 ? " thread\n" : " threads\n"));

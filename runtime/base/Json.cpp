@@ -315,4 +315,6 @@ std::string jsonString(std::string_view text) {
   return out;
 }
 
+std::string jsonNumber(double value) { return value - value == 0 ? formatNumber(value) : "null"; }
+
 } // namespace mekik::base

@@ -60,6 +60,8 @@ private:
 /// Appends `text` (valid UTF-8; anything else as U+FFFD) in quotes, with the escapes JSON demands and no others.
 void appendJsonString(std::string &out, std::string_view text);
 std::string jsonString(std::string_view text);
+/// The shortest decimal that reads back as this value. JSON has neither NaN nor infinity: they become null.
+std::string jsonNumber(double value);
 
 } // namespace mekik::base
 

@@ -37,7 +37,7 @@ std::string numberRange(double least, double most) {
     return concat("a number of at least ", formatNumber(least));
   if (above)
     return concat("a number of at most ", formatNumber(most));
-  return "a number";
+  return "a finite number";
 }
 
 bool isNan(double value) { return (std::bit_cast<uint64_t>(value) & ~(1ull << 63)) > 0x7FFull << 52; }

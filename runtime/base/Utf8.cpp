@@ -2,6 +2,7 @@
 #include "runtime/base/Utf8.h"
 
 #include <cstdio>
+#include <cstring>
 
 namespace mekik::base {
 
@@ -70,6 +71,14 @@ std::string encodeUtf8(char32_t codePoint) {
   return out;
 }
 
+/// Eight bytes of plain ASCII, none of them a control character below U+000E, where line ends are.
+static bool isPlain(const char *bytes) {
+  constexpr uint64_t each = 0x0101010101010101, high = 0x80 * each;
+  uint64_t word;
+  std::memcpy(&word, bytes, sizeof word);
+  return (word & high) == 0 && ((word - 0x0E * each) & high) == 0;
+}
+
 void Utf8Validator::advance(char32_t codePoint, uint32_t length) {
   place.offset += length;
   if (codePoint == '\n' && afterCarriageReturn) {
@@ -101,6 +110,13 @@ const std::optional<Utf8Error> &Utf8Validator::feed(std::string_view piece) {
     carry.clear();
   }
   for (size_t at = 0; at < piece.size();) {
+    for (; piece.size() - at >= 8 && isPlain(piece.data() + at); at += 8) {
+      place.offset += 8;
+      place.column += 8;
+      afterCarriageReturn = false;
+    }
+    if (at == piece.size())
+      break;
     Utf8Step step = decodeUtf8(piece, at);
     if (step.incomplete) {
       carry = std::string(piece.substr(at));

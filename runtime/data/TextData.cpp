@@ -90,16 +90,16 @@ base::StatusOr<TextData> TextData::create(const Text &text, const tokenizer::Tok
   std::optional<int32_t> end = tokenizer.endId();
   if (!end)
     return base::failedPreconditionError(
-        concat(text.origin(), ": the tokenizer has no symbol to stand between lines: it was made for a stream; train "
-                              "on this text with --stream"));
+        concat(text.origin(), ": the tokenizer has no symbol to stand between lines: it was made for a stream; read "
+                              "this text with --layout stream"));
   std::vector<TextLine> lines = text.lines();
   size_t split = static_cast<size_t>(trainShare(lines.size(), options.validation));
   if (split == 0)
     return base::invalidArgumentError(
         concat(text.origin(), ": expected lines to train on, found ", lines.size(),
                lines.size() == 1 ? " line, which" : " lines, which",
-               " the share for validation takes; give a smaller --validation, or --stream for a text that is not a "
-               "list of lines"));
+               " the share for validation takes; give a smaller --validation, or compile the model with --layout "
+               "stream for a text that is not a list of lines"));
   std::span<const TextLine> all = lines;
   MEKIK_ASSIGN_OR_RETURN(data.trainIds, encodeLines(text, all.first(split), tokenizer, *end));
   data.trainLineCount = split;

@@ -65,10 +65,9 @@ StatusOr<RunLog> RunLog::resume(const std::string &path, int64_t lastStep) {
 Status RunLog::write(const Evaluation &evaluation, bool best, double seconds) {
   if (descriptor < 0)
     return {};
-  auto number = [](double value) { return value - value == 0 ? base::formatNumber(value) : std::string("null"); };
   std::string line =
-      concat("{\"step\":", evaluation.step, ",\"train_loss\":", number(evaluation.trainLoss),
-             ",\"validation_loss\":", evaluation.validationLoss ? number(*evaluation.validationLoss) : "null",
+      concat("{\"step\":", evaluation.step, ",\"train_loss\":", base::jsonNumber(evaluation.trainLoss),
+             ",\"validation_loss\":", evaluation.validationLoss ? base::jsonNumber(*evaluation.validationLoss) : "null",
              ",\"best\":", best ? "true" : "false", ",\"seconds\":", base::formatFixed(seconds, 3), "}\n");
   return base::writeAll(descriptor, line, path);
 }

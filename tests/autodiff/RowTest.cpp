@@ -130,6 +130,20 @@ TEST(Rows, RowOfMinusInfinityGivesZerosAndLeavesOtherRowsUnharmed) {
   }
 }
 
+TEST(Rows, LogSoftmaxOfARowOfMinusInfinityStaysAsItIsWithoutNan) {
+  Numbers x{{2, 3}, {-kInfinity, -kInfinity, -kInfinity, 1, 2, 3}};
+  Numbers alone{{1, 3}, {1, 2, 3}};
+  auto logSoftmax = [](Program &p, Value v) { return alongAxis<graph::LogSoftmaxOp>(p, v, -1); };
+  for (Precision precision : {Precision::F32, Precision::F64}) {
+    auto [y, gradient] = outputAndGradient(precision, x, logSoftmax);
+    for (int i = 0; i < 3; ++i) {
+      EXPECT_EQ(y.data[i], -kInfinity);
+      EXPECT_EQ(y.data[3 + i], outputAndGradient(precision, alone, logSoftmax).first.data[i]);
+      EXPECT_TRUE(std::isfinite(gradient.data[i]) && std::isfinite(gradient.data[3 + i]));
+    }
+  }
+}
+
 TEST(Rows, MeanOverNoKeptRowIsZeroWithZeroGradients) {
   Program program(Precision::F32);
   Build &b = program.build();

@@ -7,9 +7,11 @@ import json
 import os
 import pathlib
 import random
+import re
+import subprocess
 import sys
 
-from programs import LLVM, MEKIK, PROVERBS, SOURCE, WORK, below, equal, folder, log, run, safetensors, same
+from programs import LLVM, MEKIK, PROVERBS, SOURCE, WORK, below, equal, finished, folder, log, run, safetensors, same
 
 MODEL = SOURCE / "models/gpt/gpt.mekik"
 
@@ -82,6 +84,38 @@ def same_seed_same_bytes():
     equal(samples[0], samples[1], "samples")
 
 
+def memory_layout_changes_nothing():
+    if subprocess.run(["setarch", "-R", "true"], capture_output=True).returncode != 0:
+        print("SKIPPED: this machine does not let a process choose its memory layout")
+        return
+    out = folder("layout")
+    for name, prefix in (("moving", []), ("fixed", ["setarch", "-R"])):
+        run(*prefix, MEKIK, "compile", MODEL, "-D", "vocab=30", "--emit=obj", "-o", out / f"{name}.o")
+        run(*prefix, MEKIK, "compile", MODEL, "--data", PROVERBS, "-o", out / f"{name}-gpt")
+        run(*prefix, out / f"{name}-gpt", "train", "--data", PROVERBS, "--out", out / name, "--steps", "10",
+            "--log", out / name / "log.jsonl")
+    same(out, out, ("moving.o", "fixed.o"), ("moving-gpt", "fixed-gpt"))
+    same(out / "moving", out / "fixed", "last.safetensors", "best.safetensors")
+    equal(log(out / "moving/log.jsonl"), log(out / "fixed/log.jsonl"), "log")
+
+
+def a_diverging_run_keeps_what_was_good():
+    out = folder("diverging")
+    run(MEKIK, "compile", SOURCE / "tests/models/diverging.mekik", "--data", PROVERBS, "-o", out / "program")
+    for every in ("1", "2", "250"):
+        done = finished(out / "program", "train", "--data", PROVERBS, "--out", out / every, "--steps", "20",
+                        "--eval-every", every, status=1)
+        told = re.search(r"training diverged: the .*loss (after|of) step (\d+)", done.stderr)
+        if not told:
+            sys.exit(f"expected the step in the message, found\n{done.stderr}")
+        below(2, int(told[2]), "step that is told")
+        for file in ("best.safetensors", "last.safetensors"):
+            kept = json.loads(run(MEKIK, "inspect", out / every / file, "--json"))
+            below(kept["step"], int(told[2]), f"step of {file}")
+            for tensor in kept["tensors"]:
+                equal(tensor.get("not_finite", 0), 0, f"numbers of {tensor['name']} that are not finite")
+
+
 def threads_change_nothing():
     program = compiled("threads")
     for threads in "123":
@@ -139,8 +173,17 @@ def objects_need_three_functions_at_most():
     undefined = {line.split()[-1] for line in run(LLVM / "llvm-nm", "-u", out / "gpt.o").splitlines() if line.strip()}
     equal(undefined - {"memcpy", "memset", "memmove"}, set(), "undefined symbols")
     run(MEKIK, "compile", MODEL, "-D", "vocab=30", "--emit=lib", "-o", out / "libgpt.a")
-    (out / "use.c").write_text('#include "libgpt.h"\nint main(void) { return mekik_model.magic != MEKIK_ABI_MAGIC; }\n')
-    run("clang-22", "-std=c11", "-Wall", "-Werror", "-o", out / "use", out / "use.c", out / "libgpt.a")
+    # Libraries of two models, whose kernels are called alike, meet in one program.
+    run(MEKIK, "compile", MODEL, "-D", "vocab=40", "--emit=lib", "-o", out / "libgpt-40.a")
+    (out / "use.c").write_text("""
+        #include "libgpt.h"
+        #include "libgpt-40.h"
+        static int good(const MekikModel *model, int vocab) {
+          return model->magic == MEKIK_ABI_MAGIC && model->tensors[0].shape[0] == vocab;
+        }
+        int main(void) { return !good(&mekik_model_gpt, 30) || !good(&mekik_model_gpt_40, 40); }
+    """)
+    run("clang-22", "-std=c11", "-Wall", "-Werror", "-o", out / "use", out / "use.c", out / "libgpt.a", out / "libgpt-40.a")
     run(out / "use")
 
 

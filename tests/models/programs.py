@@ -18,11 +18,16 @@ WORK = BINARY / "tests" / "models"
 LLVM = pathlib.Path(os.environ.get("MEKIK_LLVM_TOOLS", "/usr/lib/llvm-22/bin"))
 
 
-def run(*command, status=0):
+def finished(*command, status=0):
+    """Output and errors of a command that ends with `status`."""
     done = subprocess.run([str(part) for part in command], capture_output=True, text=True)
     if done.returncode != status:
         sys.exit(f"{' '.join(str(p) for p in command)}\nexit status {done.returncode}, expected {status}\n{done.stderr}")
-    return done.stdout
+    return done
+
+
+def run(*command):
+    return finished(*command).stdout
 
 
 def folder(name):
@@ -41,9 +46,11 @@ def log(path):
 
 
 def same(one, other, *names):
+    """A name is that of a file in both folders, or a pair of names."""
     for name in names:
-        if (one / name).read_bytes() != (other / name).read_bytes():
-            sys.exit(f"{one / name} and {other / name} differ")
+        first, second = (name, name) if isinstance(name, str) else name
+        if (one / first).read_bytes() != (other / second).read_bytes():
+            sys.exit(f"{one / first} and {other / second} differ")
 
 
 def equal(found, expected, what):

@@ -152,6 +152,38 @@ TEST(CompiledRows, AMaskedRowIsZerosWithZeroGradientsAndHarmsNoOther) {
   EXPECT_EQ(whole.gradient("v"), rest.gradient("v"));
 }
 
+TEST(CompiledRows, LogSoftmaxOfAMaskedRowIsMinusInfinityWithZeroGradients) {
+  std::string text = "model masked\nparam p: [2, 3] = normal(1.0)\nlet keep = reshape(positions(2), [2, 1]) > 0\n"
+                     "output y = log_softmax(mask(p, keep))\nloss sum(select(keep, y, 0.0))\ntrain sgd(rate = 0.5)\n";
+  expectTheEvaluatorsBits(text);
+  auto model = CompiledModel::fromText(text);
+  ASSERT_TRUE(model.good());
+  model.setParameter("p", {1, 2, 3, 1, 2, 3});
+  model.call("forward");
+  Doubles y = model.output("y");
+  EXPECT_EQ(Doubles(y.begin(), y.begin() + 3), Doubles(3, -INFINITY));
+  EXPECT_NEAR(std::exp(y[3]) + std::exp(y[4]) + std::exp(y[5]), 1, 1e-6);
+  model.call("gradient");
+  Doubles gradient = model.gradient("p");
+  EXPECT_EQ(Doubles(gradient.begin(), gradient.begin() + 3), Doubles(3, 0.0));
+  EXPECT_NE(gradient[3], 0);
+}
+
+TEST(CompiledTraining, AParameterWithoutInfluenceGetsZerosAndStaysAsItIs) {
+  std::string text = "model idle\nparam used: [2] = ones\nparam idle: [3] = normal(1.0)\n"
+                     "output y = cast(cast(idle, int), float)\nloss sum(used * used)\ntrain adam(rate = 0.5)\n";
+  expectTheEvaluatorsBits(text);
+  auto model = CompiledModel::fromText(text);
+  ASSERT_TRUE(model.good());
+  model.setParameter("used", {1, 2});
+  model.setParameter("idle", {1.5, -2.5, 0});
+  model.call("gradient");
+  EXPECT_EQ(model.gradient("idle"), Doubles(3, 0.0));
+  model.call("train_step");
+  EXPECT_EQ(model.parameter("idle"), Doubles({1.5, -2.5, 0}));
+  EXPECT_NE(model.parameter("used"), Doubles({1, 2}));
+}
+
 TEST(CompiledGradients, NoNanComesThroughABranchThatWasNotTaken) {
   for (const char *precision : {"f32", "f64"}) {
     EXPECT_EQ(gradientAt({0, 4}, "select(p < 1.0, p, sqrt(p))", precision), Doubles({1, 0.25}));

@@ -77,3 +77,11 @@ func.func @f(%seed: tensor<i64>, %x: tensor<4xf32>) {
   %0 = graph.drop %x, %seed, %seed rate 1.5 stream 0 : tensor<4xf32>
   return
 }
+
+// -----
+
+func.func @f(%seed: tensor<i64>, %x: tensor<4xf32>) {
+  // expected-error @+1 {{'graph.drop' op drops with probability nan; expected a number from 0 to 1}}
+  %0 = graph.drop %x, %seed, %seed rate 0x7FF8000000000000 stream 0 : tensor<4xf32>
+  return
+}

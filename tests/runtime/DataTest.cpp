@@ -1,4 +1,5 @@
 // Text and tensors as training data: what is refused, how it is split, which windows a step sees.
+#include "runtime/base/Random.h"
 #include "runtime/checkpoint/Safetensors.h"
 #include "runtime/data/TensorData.h"
 #include "runtime/data/Text.h"
@@ -7,6 +8,7 @@
 
 #include <cmath>
 #include <set>
+#include <sys/mman.h>
 
 namespace mekik::test {
 namespace {
@@ -120,6 +122,33 @@ TEST(TextData, CutsEvaluationWindowsByTheWrittenRule) {
       }
 }
 
+// 16 GiB of ids as address space alone: what is read of them is one page.
+TEST(TextData, CutsWindowsOfMoreThanFourBillionSymbols) {
+  const uint64_t size = (1ull << 32) + 1;
+  void *space = ::mmap(nullptr, size * sizeof(int32_t), PROT_READ | PROT_WRITE,
+                       MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);
+  if (space == MAP_FAILED)
+    GTEST_SKIP() << "this machine gives no 16 GiB of address space";
+  auto *ids = static_cast<int32_t *>(space);
+  ids[size - 1] = 7;
+  const std::span<const int32_t> all(ids, size);
+  const int64_t windows = TextData::evaluationWindowCount(all, 16, 0);
+  EXPECT_EQ(windows, int64_t{1} << 28);
+  EXPECT_EQ(TextData::evaluationWindowCount(all, 16, (int64_t{1} << 32) - 15), (int64_t{1} << 28) - 1);
+  data::Window last = TextData::evaluationWindow(all, 16, windows - 1);
+  EXPECT_EQ(last.input.data(), ids + size - 17);
+  EXPECT_EQ(last.target.back(), 7);
+  ::munmap(space, size * sizeof(int32_t));
+  // Starts of training windows are drawn from all of them.
+  uint64_t highest = 0;
+  for (uint64_t example = 0; example < 100; ++example)
+    highest = std::max(highest, base::uniformIndex(1, MEKIK_STREAM_DATA, 0, example, size - 16));
+  EXPECT_GT(highest, uint64_t{1} << 31);
+  EXPECT_LT(highest, size - 16);
+  static_assert(std::is_same_v<decltype(data::TextLine::number), uint64_t>);
+  static_assert(std::is_same_v<decltype(std::declval<TextData>().trainLines()), uint64_t>);
+}
+
 TEST(TextData, ChoosesWindowsByNothingButSeedStepAndExample) {
   std::string bytes;
   for (char c = 'a'; c <= 'z'; ++c)
@@ -172,7 +201,7 @@ TEST(TextData, RefusesWhatTheVocabularyDoesNotHold) {
   expectFailure(data::makeTokenizer("words", small, Layout::Lines), {"--tokenizer", "\"words\""});
   auto stream = data::makeTokenizer("characters", small, Layout::Stream);
   expectFailure(TextData::create(small, **stream, {Layout::Lines, 0}),
-                {"no symbol to stand between lines", "--stream"});
+                {"no symbol to stand between lines", "--layout stream"});
   expectFailure(TextData::create(textOf("a"), **tokenizer, {}),
                 {"expected lines to train on, found 1 line", "--validation"});
 }

@@ -43,7 +43,7 @@ TEST(Parse, ReadsDecimalNumbersAndRefusesWhatIsNotOne) {
   EXPECT_EQ(base::parseNumber("r", "4.9406564584124654e-324").value(), 4.9406564584124654e-324);
   for (std::string_view text :
        {"", "nan", "inf", "-inf", "0x1p3", "1e999", "1e-999", "1,5", "1e", ".", "-", "1 ", "1f"})
-    expectFailure(base::parseNumber("--rate", text), {"--rate: expected a number"});
+    expectFailure(base::parseNumber("--rate", text), {"--rate: expected a finite number"});
   expectFailure(base::parseNumber("--dropout", "1.5", 0, 1), {"--dropout: expected a number from 0 to 1, got \"1.5\""});
 }
 

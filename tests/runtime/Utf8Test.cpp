@@ -80,6 +80,25 @@ TEST(Utf8, CountsLinesByAnyLineEndAndColumnsInCodePoints) {
   EXPECT_EQ(place("şığ\xff"), std::pair(1ul, 4ul));
 }
 
+// Nothing that long need be in memory: it is fed piece by piece.
+TEST(Utf8, CountsBytesAndColumnsBeyondFourGibibytes) {
+#if defined(__has_feature)
+#if __has_feature(address_sanitizer)
+  GTEST_SKIP() << "takes minutes under sanitizers";
+#endif
+#endif
+  base::Utf8Validator validator;
+  const std::string piece(1 << 20, 'a');
+  for (uint64_t fed = 0; fed < 1ull << 32; fed += piece.size())
+    ASSERT_FALSE(validator.feed(piece));
+  validator.feed("a\xff");
+  std::optional<base::Utf8Error> error = validator.finish();
+  ASSERT_TRUE(error);
+  EXPECT_EQ(error->offset, (1ull << 32) + 1);
+  EXPECT_EQ(error->line, 1u);
+  EXPECT_EQ(error->column, (1ull << 32) + 2);
+}
+
 TEST(Utf8, EncodesEveryScalarValueAsItDecodesIt) {
   for (char32_t c = 0; c <= 0x10FFFF; ++c) {
     std::string bytes = base::encodeUtf8(c);

@@ -30,8 +30,8 @@ the way from the parameters to the loss, last one first. An op is given the grad
 builds the gradients of its operands out of graph ops; so a gradient can be differentiated again. The contributions to a
 value that is used several times are added as the walk meets them, from its last user to its first, and within one user
 from the first operand to the last: ((c1 + c2) + c3) + ... This order is part of the definition, since sums are rounded.
-Integers and booleans have no gradient, and nothing flows through them. A parameter that does not influence the loss, and
-an op on the way that has no gradient, are errors that name their place in the model.
+Integers and booleans have no gradient, and nothing flows through them. A parameter that does not influence the loss has a
+gradient of zeros, and a warning says so; an op on the way that has no gradient is an error that names its place.
 
 **Where a function has a kink** the summary says which value is taken: 0 for `abs`, `relu` and `sqrt` at 0; equal shares
 for `max`, `maximum` and `minimum` at ties. No gradient reaches the side of a `select` that was not taken; but what flows

@@ -141,12 +141,12 @@ std::string scientific(double value) {
 
 Status show(const CheckCommand &command, const std::vector<Row> &rows, double loss) {
   if (command.json) {
-    std::string text = concat("{\"loss\":", base::formatNumber(loss), ",\"tolerance\":",
+    std::string text = concat("{\"loss\":", base::jsonNumber(loss), ",\"tolerance\":",
                               base::formatNumber(command.tolerance), ",\"parameters\":[");
     for (size_t i = 0; i < rows.size(); ++i)
       base::append(text, i > 0 ? "," : "", "{\"name\":", base::jsonString(rows[i].name), ",\"checks\":", rows[i].checks,
-                   ",\"gradient_norm\":", base::formatNumber(rows[i].norm), ",\"difference\":",
-                   base::formatNumber(rows[i].difference), ",\"good\":", rows[i].good ? "true" : "false", "}");
+                   ",\"gradient_norm\":", base::jsonNumber(rows[i].norm), ",\"difference\":",
+                   base::jsonNumber(rows[i].difference), ",\"good\":", rows[i].good ? "true" : "false", "}");
     return printOut(text + "]}\n");
   }
   using enum Table::Align;
@@ -218,7 +218,7 @@ Action addCheck(CLI::App &app) {
   CLI::App *sub = app.add_subcommand("check", "Compare every gradient with central differences, in f64.");
   addModelOptions(*sub, command->input);
   addTextOptions(*sub, command->input);
-  sub->add_option("--seed", command->seed, "Seed of parameters, inputs and directions.")->type_name("N")->capture_default_str();
+  addSeedOption(*sub, command->seed, "Seed of parameters, inputs and directions.");
   sub->add_option("--elements", command->elements, "Single elements of each parameter to try, besides a direction.")
       ->type_name("N")
       ->check(CLI::NonNegativeNumber)

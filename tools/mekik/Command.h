@@ -43,6 +43,9 @@ void printError(std::string_view text);
 /// `text`, or a file replaced as a whole; "-" is standard output.
 base::Status writeTo(const std::string &path, std::string_view text);
 
+/// --seed: every whole number from 0 to 2^64-1, and nothing rounded into that range.
+void addSeedOption(CLI::App &command, uint64_t &seed, const std::string &help);
+
 /// The command's help ends with its examples, each a command line.
 void addExamples(CLI::App &command, std::string_view examples);
 

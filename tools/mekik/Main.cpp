@@ -5,6 +5,7 @@
 #include "runtime/base/AtomicFile.h"
 #include "runtime/base/Concat.h"
 #include "runtime/base/File.h"
+#include "runtime/base/Parse.h"
 #include "tools/mekik/Command.h"
 #include "llvm/Support/ErrorHandling.h"
 #include <csignal>
@@ -38,6 +39,13 @@ base::Status writeTo(const std::string &path, std::string_view text) {
   return path == "-" ? printOut(text) : base::writeFileAtomically(path, text);
 }
 
+void addSeedOption(CLI::App &command, uint64_t &seed, const std::string &help) {
+  command.add_option("--seed", seed, help)->type_name("N")->capture_default_str()->check([](const std::string &text) {
+    auto parsed = base::parseSeed("", text);
+    return parsed.ok() ? std::string() : parsed.status().message().substr(2); // the parser puts the option in front
+  });
+}
+
 void addExamples(CLI::App &command, std::string_view examples) {
   std::string footer = "Examples:";
   for (std::string_view rest = examples; !rest.empty();) {
@@ -53,6 +61,15 @@ static int report(const std::string &command, const base::Status &status) {
     return 0;
   printError(base::concat(command, ": error: ", status.message(), "\n"));
   return status.code() == base::StatusCode::WrongUsage ? 2 : 1;
+}
+
+/// The text that --help, --help-all or --version asks for.
+static std::string answer(const CLI::App &app, const CLI::ParseError &request) {
+  if (dynamic_cast<const CLI::CallForAllHelp *>(&request))
+    return app.help("", CLI::AppFormatMode::All);
+  if (dynamic_cast<const CLI::CallForHelp *>(&request))
+    return app.help();
+  return std::string(request.what()) + "\n"; // the version
 }
 
 /// "; did you mean --steps?" if a word that nobody expected is near to one that is known.
@@ -76,6 +93,18 @@ static std::string suggestion(const CLI::App &program) {
   return "";
 }
 
+/// What is wrong with a command line that names no command.
+static std::string noCommand(const CLI::App &app) {
+  std::string names;
+  for (const CLI::App *command : app.get_subcommands([](const CLI::App *) { return true; }))
+    base::append(names, names.empty() ? "" : ", ", command->get_name());
+  std::vector<std::string> words = app.remaining();
+  std::string problem = words.empty()               ? std::string("a command is missing")
+                        : words.front().starts_with("-") ? base::concat("there is no option ", words.front(), " in front of a command")
+                                                         : base::concat("there is no command ", words.front());
+  return base::concat(problem, "; the commands are ", names);
+}
+
 static int run(int argc, char **argv) {
   CLI::App app("Compiles models written as text into programs that train and sample them.", "mekik");
   app.set_version_flag("--version", base::concat("mekik ", driver::kVersion));
@@ -97,11 +126,12 @@ static int run(int argc, char **argv) {
     app.parse(argc, argv);
   } catch (const CLI::ParseError &error) {
     if (error.get_exit_code() == 0)
-      return app.exit(error) == 0 ? 0 : 1;
+      return report("mekik", printOut(answer(app, error)));
     std::string place = "mekik";
     for (const CLI::App *command : app.get_subcommands())
       place += " " + command->get_name();
-    return report(place, wrongUsage(base::concat(error.what(), suggestion(app), " (", place, " --help tells more)")));
+    std::string problem = app.get_subcommands().empty() ? noCommand(app) : std::string(error.what());
+    return report(place, wrongUsage(base::concat(problem, suggestion(app), " (", place, " --help tells more)")));
   }
   for (auto &[name, action] : actions)
     if (app.got_subcommand(name))

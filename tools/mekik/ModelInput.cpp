@@ -7,6 +7,7 @@
 #include "runtime/base/Json.h"
 #include "tools/mekik/TokenizerChoice.h"
 #include <filesystem>
+#include <set>
 
 namespace mekik::tool {
 
@@ -58,6 +59,8 @@ static StatusOr<std::unique_ptr<driver::Compiler>> compile(const ModelInput &inp
   std::string messages;
   auto compiler = driver::Compiler::fromFile(input.path, std::move(options), messages);
   printError(messages);
+  if (compiler.status().code() == absl::StatusCode::kOutOfRange) // -D alone is at fault
+    return wrongUsage(std::string(compiler.status().message()));
   if (!compiler.ok())
     return fromAbsl(compiler.status());
   return std::move(*compiler);
@@ -73,19 +76,19 @@ static driver::CompilerOptions compilerOptions(const ModelInput &input, std::map
   return options;
 }
 
-/// True if the source declares this `config`. Errors of the source are told later, by the compilation.
-static bool declares(const std::string &path, std::string_view name) {
+/// Names of the source's `config` lines; nothing for MLIR, and for a source with errors, which the compilation tells.
+static std::optional<std::set<std::string>> configNames(const std::string &path) {
   auto source = syntax::Source::fromFile(path);
   if (!source.ok() || path.ends_with(".mlir"))
-    return false;
+    return std::nullopt;
   syntax::Diagnostics diagnostics(*source);
   syntax::Model model = syntax::parse(*source, diagnostics);
   if (diagnostics.hasErrors())
-    return false;
+    return std::nullopt;
+  std::set<std::string> names;
   for (const frontend::ConfigDeclaration &config : frontend::configDeclarations(model))
-    if (config.name == name)
-      return true;
-  return false;
+    names.insert(config.name);
+  return names;
 }
 
 /// The only text in the folder of the model; empty if there is none or more than one.
@@ -102,15 +105,46 @@ static std::string textBeside(const std::string &path) {
   return found;
 }
 
+/// Options about a text, where there is none to read, would be ignored: `reason` says why there is none.
+static Status checkNoTextOptions(const ModelInput &input, const std::string &reason) {
+  for (const CLI::Option *option : input.textOptions)
+    if (option->count() > 0)
+      return wrongUsage(concat(option->get_name(), ": ", reason, "; leave the option out"));
+  return {};
+}
+
+/// What is said about data must be about the data there is. `isMlir`: its configuration, and so its vocabulary, is fixed.
+static Status checkData(const ModelInput &input, bool isMlir, bool isAboutText, bool readsText) {
+  bool isTensors = input.data.ends_with(".safetensors");
+  if (!input.data.empty())
+    MEKIK_RETURN_IF_ERROR(base::File::open(input.data).status());
+  if (isTensors)
+    return checkNoTextOptions(input, concat("is about texts, and ", input.data, " holds tensors"));
+  std::string reason = isMlir ? concat(input.path, " is MLIR, which takes no tokenizer any more")
+                              : concat(input.path, " has no `config vocab`, so it is not about text");
+  if (!isAboutText && !input.data.empty())
+    return wrongUsage(concat("--data ", input.data, ": ", reason, isMlir ? "; compile the source text instead"
+                                                                        : "; give tensors, as a .safetensors file"));
+  if (!isAboutText)
+    return checkNoTextOptions(input, reason);
+  return readsText ? Status() : checkNoTextOptions(input, "no text is read, since -D vocab is given without --data");
+}
+
 StatusOr<LoadedModel> load(const ModelInput &input, Need need) {
   MEKIK_ASSIGN_OR_RETURN(auto overrides, readDefinitions(input.definitions));
   MEKIK_RETURN_IF_ERROR(checkTokenizerChoice(input));
   LoadedModel loaded;
   loaded.dataPath = input.data;
+  auto configs = configNames(input.path);
+  auto declares = [&](const char *name) { return configs && configs->count(name) > 0; };
   // A model about text declares `config vocab`.
-  bool isTensors = input.data.ends_with(".safetensors");
+  bool isAboutText = declares("vocab"), isMlir = input.path.ends_with(".mlir");
   auto vocab = overrides.find("vocab");
-  if (!isTensors && declares(input.path, "vocab") && (vocab == overrides.end() || need == Need::Program || !input.data.empty())) {
+  bool readsText = isAboutText && !input.data.ends_with(".safetensors") &&
+                   (vocab == overrides.end() || need == Need::Program || !input.data.empty());
+  if (configs || isMlir)
+    MEKIK_RETURN_IF_ERROR(checkData(input, isMlir, isAboutText, readsText));
+  if (readsText) {
     if (loaded.dataPath.empty())
       loaded.dataPath = textBeside(input.path);
     if (!loaded.dataPath.empty() || !needsText(input)) {
@@ -119,8 +153,8 @@ StatusOr<LoadedModel> load(const ModelInput &input, Need need) {
       std::string size = std::to_string(loaded.tokenizer->size());
       const std::string &origin = needsText(input) ? loaded.dataPath : input.tokenizer;
       if (vocab != overrides.end() && vocab->second != size)
-        return base::invalidArgumentError(concat("-D vocab=", vocab->second, ": the tokenizer of ", origin, " has ", size,
-                                                 " symbols; leave -D vocab out to take it from there"));
+        return wrongUsage(concat("-D vocab=", vocab->second, ": the tokenizer of ", origin, " has ", size,
+                                 " symbols; leave -D vocab out to take it from there"));
       overrides["vocab"] = size;
       if (input.data.empty() && needsText(input))
         printError(concat("vocabulary of ", loaded.dataPath, ": ", loaded.tokenizer->describe(), "\n"));
@@ -129,7 +163,7 @@ StatusOr<LoadedModel> load(const ModelInput &input, Need need) {
                                            "with --data FILE, or --tokenizer bytes"));
     }
   }
-  if (input.smallBatch && declares(input.path, "batch"))
+  if (input.smallBatch && declares("batch"))
     overrides.emplace("batch", "1");
   MEKIK_ASSIGN_OR_RETURN(loaded.compiler, compile(input, compilerOptions(input, std::move(overrides))));
   return loaded;
@@ -137,6 +171,9 @@ StatusOr<LoadedModel> load(const ModelInput &input, Need need) {
 
 StatusOr<LoadedModel> loadAs(const ModelInput &input, const std::string &configuration,
                              std::unique_ptr<tokenizer::Tokenizer> tokenizer) {
+  if (!input.definitions.empty())
+    return wrongUsage(concat("-D ", input.definitions.front(), ": the checkpoint says how its model is configured; leave -D out"));
+  MEKIK_RETURN_IF_ERROR(checkNoTextOptions(input, "the checkpoint brings its own tokenizer"));
   LoadedModel loaded;
   loaded.tokenizer = std::move(tokenizer);
   std::map<std::string, std::string> overrides;

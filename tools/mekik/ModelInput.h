@@ -21,6 +21,7 @@ struct ModelInput {
   std::string tokenizer = "characters"; // a kind of data::parseTokenizerKind, or a file
   std::string layout = "lines";         // "lines" or "stream"
   std::string end = ".";
+  std::vector<const CLI::Option *> textOptions; // the three above, to know whether they were given
   bool gradientFunction = false;
   bool verifyEach = false;
   std::optional<frontend::Precision> precision; // wins over the source

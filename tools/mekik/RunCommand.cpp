@@ -12,7 +12,6 @@
 #include "tools/mekik/Feed.h"
 #include "tools/mekik/ModelInput.h"
 #include <cmath>
-#include <limits>
 #include <set>
 
 namespace mekik::tool {
@@ -62,8 +61,7 @@ StatusOr<Tensor> fromNumbers(const Argument &argument, const std::string &number
   for (size_t begin = 0; begin <= numbers.size();) {
     size_t end = std::min(numbers.find(',', begin), numbers.size());
     MEKIK_ASSIGN_OR_RETURN(double value,
-                           base::parseNumber(origin, numbers.substr(begin, end - begin),
-                                             -std::numeric_limits<double>::infinity(), std::numeric_limits<double>::infinity()));
+                           base::parseNumber(origin, numbers.substr(begin, end - begin)));
     if (count < tensor.size())
       tensor.setDouble(count, value);
     ++count;
@@ -102,9 +100,11 @@ public:
       std::string name = value.substr(0, equals);
       const Argument *argument = find(name);
       if (equals == std::string::npos || !argument)
-        return wrongUsage(concat("--set ", value, ": expected NAME=NUMBERS with one of ", names()));
-      MEKIK_ASSIGN_OR_RETURN(Tensor tensor, fromNumbers(*argument, value.substr(equals + 1), concat("--set ", name)));
-      feed.set(argument->role, name, std::move(tensor));
+        return wrongUsage(concat("--set ", value, ": expected NAME=NUMBERS, where NAME is one of ", names()));
+      StatusOr<Tensor> tensor = fromNumbers(*argument, value.substr(equals + 1), concat("--set ", name));
+      if (!tensor.ok())
+        return wrongUsage(tensor.status().message());
+      feed.set(argument->role, name, std::move(*tensor));
     }
     for (const Argument &argument : arguments)
       if (argument.role == "input" && !feed.find("input", argument.name)) {
@@ -200,10 +200,8 @@ std::string jsonOf(const std::vector<Named> &results) {
     for (size_t i = 0; i < result.tensor.shape().size(); ++i)
       base::append(text, i > 0 ? "," : "", result.tensor.shape()[i]);
     text += "],\"data\":[";
-    for (int64_t i = 0; i < result.tensor.size(); ++i) {
-      double value = result.tensor.getDouble(i);
-      base::append(text, i > 0 ? "," : "", std::isfinite(value) ? base::formatNumber(value) : "null");
-    }
+    for (int64_t i = 0; i < result.tensor.size(); ++i)
+      base::append(text, i > 0 ? "," : "", base::jsonNumber(result.tensor.getDouble(i)));
     text += "]}";
     separator = ",";
   }
@@ -308,7 +306,7 @@ Action addRun(CLI::App &app) {
       ->type_name("NAME")
       ->allow_extra_args(false)
       ->take_all();
-  sub->add_option("--seed", command->seed, "Seed of the parameters, without a checkpoint.")->type_name("N")->capture_default_str();
+  addSeedOption(*sub, command->seed, "Seed of the parameters, without a checkpoint.");
   sub->add_option("--digits", command->digits, "Digits behind the point.")->type_name("N")->check(CLI::Range(0, 17))->capture_default_str();
   sub->add_flag("--json", command->json, "A JSON object on standard output.");
   addExamples(*sub, "mekik run models/gpt/gpt.mekik --checkpoint run --text \"damlaya\" --show logits\n"

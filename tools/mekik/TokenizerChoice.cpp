@@ -13,19 +13,21 @@ using base::Status;
 using base::StatusOr;
 
 void addTokenizerOptions(CLI::App &command, ModelInput &input) {
-  command
-      .add_option("--tokenizer", input.tokenizer,
-                  "characters, bytes, bpe:SIZE (byte pairs, SIZE symbols in all; +N for N merges),\n"
-                  "characters+bpe:SIZE, a file of mekik tokenize, or a checkpoint")
-      ->type_name("KIND")
-      ->capture_default_str();
-  command.add_option("--layout", input.layout, "lines: every line is an example; stream: the text is one")
-      ->check(CLI::IsMember({"lines", "stream"}))
-      ->type_name("KIND")
-      ->capture_default_str();
-  command.add_option("--end", input.end, "The character that ends examples, for lines of characters.")
-      ->type_name("CHARACTER")
-      ->capture_default_str();
+  input.textOptions = {
+      command
+          .add_option("--tokenizer", input.tokenizer,
+                      "characters, bytes, bpe:SIZE (byte pairs, SIZE symbols in all; +N for N merges),\n"
+                      "characters+bpe:SIZE, a file of mekik tokenize, or a checkpoint")
+          ->type_name("KIND")
+          ->capture_default_str(),
+      command.add_option("--layout", input.layout, "lines: every line is an example; stream: the text is one")
+          ->check(CLI::IsMember({"lines", "stream"}))
+          ->type_name("KIND")
+          ->capture_default_str(),
+      command.add_option("--end", input.end, "The character that ends examples, for lines of characters.")
+          ->type_name("CHARACTER")
+          ->capture_default_str(),
+  };
 }
 
 data::Layout layoutOf(const tokenizer::Tokenizer &tokenizer) {

@@ -1,19 +1,5 @@
 // RUN: mekik-opt --derive-functions --split-input-file --verify-diagnostics %s
 
-module attributes {mekik.optimizer = {kind = "sgd", rate = {peak = 0.1 : f64}}} {
-  func.func @train(%a: tensor<f32> {mekik.role = "parameter", mekik.name = "a", mekik.init = {kind = "ones"}},
-                   // expected-error @below {{parameter 'layer.0.b' does not influence the loss, so training cannot change it; use it or remove it}}
-                   %b: tensor<f32> {mekik.role = "parameter", mekik.name = "layer.0.b", mekik.init = {kind = "ones"}})
-      -> (tensor<f32> {mekik.role = "loss"}) {
-    %cut = graph.cast %b : tensor<f32> to tensor<i32>
-    %back = graph.cast %cut : tensor<i32> to tensor<f32>
-    %loss = graph.mul %a, %back : tensor<f32>
-    return %loss : tensor<f32>
-  }
-}
-
-// -----
-
 // An op that has no gradient stands between parameter and loss.
 module attributes {mekik.optimizer = {kind = "sgd", rate = {peak = 0.1 : f64}}} {
   func.func private @opaque(tensor<f32>) -> tensor<f32>

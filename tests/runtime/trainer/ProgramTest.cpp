@@ -3,6 +3,9 @@
 #include "tests/runtime/trainer/RunFixture.h"
 #include <csignal>
 #include <fcntl.h>
+#include <sched.h>
+#include <sys/mount.h>
+#include <sys/personality.h>
 #include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -14,6 +17,32 @@ namespace {
 struct Outcome {
   int status = 0; // exit status, or -signal
   std::string out, err;
+};
+
+/// Exit status of a child that may not mount what a test needs.
+constexpr int noMount = 77;
+
+/// Mounts a file system of 64 KiB on `where` that only this process sees.
+void mountSmallDisk(const char *where) {
+  if ((unshare(CLONE_NEWNS) != 0 && unshare(CLONE_NEWUSER | CLONE_NEWNS) != 0) ||
+      mount("none", "/", nullptr, MS_REC | MS_PRIVATE, nullptr) != 0 ||
+      mount("none", where, "tmpfs", 0, "size=64k") != 0)
+    _exit(noMount);
+}
+
+/// Writes until there is no space left.
+void fillDisk(const char *file) {
+  int filler = open(file, O_WRONLY | O_CREAT, 0600);
+  static const char block[1024] = {};
+  while (::write(filler, block, sizeof block) > 0) {
+  }
+  close(filler);
+}
+
+/// Takes a mounted disk away again, however the test ends.
+struct Mounted {
+  std::string path;
+  ~Mounted() { umount2(path.c_str(), MNT_DETACH); }
 };
 
 class Program : public RunFixture {
@@ -141,6 +170,21 @@ TEST_F(Program, TheEnvironmentChangesNothing) {
   }
 }
 
+TEST_F(Program, WhereMemoryLiesChangesNothing) {
+  std::vector<std::string> arguments = {"train", "--data", "data.txt", "--steps", "10", "--log", "run.log"};
+  ASSERT_EQ(call(arguments).status, 0);
+  std::string expected = traces("run");
+  std::filesystem::remove_all(path("run"));
+  Outcome outcome = call(arguments, [] {
+    if (personality(ADDR_NO_RANDOMIZE) == -1)
+      _exit(noMount);
+  });
+  if (outcome.status == noMount)
+    GTEST_SKIP() << "this machine does not let a process choose its layout";
+  ASSERT_EQ(outcome.status, 0) << outcome.err;
+  EXPECT_TRUE(traces("run") == expected);
+}
+
 TEST_F(Program, WrongUsageIsTwoWithOneMessage) {
   for (const std::vector<std::string> &arguments :
        std::vector<std::vector<std::string>>{{},
@@ -241,7 +285,10 @@ TEST_F(Program, AKillAtAnyMomentLeavesACompleteCheckpoint) {
   ASSERT_EQ(call({"train", "--data", "data.txt", "--steps", "1"}).status, 0);
   uint32_t random = 1;
   int64_t lastStep = 0;
-  for (int i = 0; i < 40; ++i) {
+  // MEKIK_KILLS asks for more.
+  const char *asked = getenv("MEKIK_KILLS");
+  const int kills = asked ? atoi(asked) : 40;
+  for (int i = 0; i < kills; ++i) {
     std::vector<std::string> current = arguments;
     current.push_back("--resume");
     pid_t child = start(current);
@@ -268,7 +315,7 @@ TEST_F(Program, ASignalSavesAndAResumeEndsLikeARunThatWasNotInterrupted) {
   std::vector<std::string> arguments = {"train", "--data",  "data.txt",  "--steps", "100000000",
                                         "--log", "run.log", "--threads", "1"};
   pid_t child = start(arguments);
-  for (int i = 0; i < 2000 && !exists("run/last.safetensors"); ++i)
+  for (int i = 0; i < 60000 && !exists("run/last.safetensors"); ++i)
     usleep(1000);
   usleep(5000);
   kill(child, SIGTERM);
@@ -296,22 +343,63 @@ TEST_F(Program, AFileSizeLimitIsAFailedSaveAndTheOldCheckpointStays) {
 
 TEST_F(Program, AFullDiskIsAFailedSaveAndTheOldCheckpointStays) {
   std::filesystem::create_directory(path("disk"));
-  if (std::system(("mount -t tmpfs -o size=64k none " + path("disk") + " 2>/dev/null").c_str()) != 0)
+  if (mount("none", path("disk").c_str(), "tmpfs", 0, "size=64k") != 0)
     GTEST_SKIP() << "needs the right to mount a small file system";
+  Mounted disk{path("disk")};
   Outcome first = call({"train", "--data", "data.txt", "--steps", "3", "--out", "disk/run"});
   EXPECT_EQ(first.status, 0) << first.err;
   std::string before = read("disk/run/last.safetensors");
-  int filler = open(path("disk/filler").c_str(), O_WRONLY | O_CREAT, 0600);
-  std::string block(1024, 'x');
-  while (::write(filler, block.data(), block.size()) > 0) {
-  }
-  close(filler);
+  fillDisk(path("disk/filler").c_str());
   Outcome outcome = call({"train", "--data", "data.txt", "--steps", "9", "--resume", "--out", "disk/run"});
   EXPECT_EQ(outcome.status, 1);
   EXPECT_NE(outcome.err.find("no space"), std::string::npos) << outcome.err;
   EXPECT_EQ(read("disk/run/last.safetensors"), before);
   EXPECT_EQ(temporaries("disk/run"), std::vector<std::string>());
-  EXPECT_EQ(std::system(("umount " + path("disk")).c_str()), 0);
+}
+
+TEST_F(Program, ADiskThatIsFullOrReadOnlyIsToldBeforeTheFirstStep) {
+  std::filesystem::create_directory(path("disk"));
+  std::vector<std::string> arguments = {"train", "--data", "data.txt", "--steps", "1000000000", "--out", "disk/run"};
+  struct {
+    std::string message;
+    std::function<void()> prepare;
+  } disks[] = {
+      {"no space left",
+       [] {
+         mountSmallDisk("disk");
+         fillDisk("disk/filler");
+       }},
+      {"read-only",
+       [] {
+         mountSmallDisk("disk");
+         if (mount("none", "disk", nullptr, MS_REMOUNT | MS_RDONLY, nullptr) != 0)
+           _exit(noMount);
+       }},
+      // Any user may ask for this one: no file may grow.
+      {"larger than the limit",
+       [] {
+         rlimit none{0, 0};
+         setrlimit(RLIMIT_FSIZE, &none);
+         signal(SIGXFSZ, SIG_IGN);
+         for (int stream : {1, 2}) // what is said must not go to a file
+           dup2(open("/dev/null", O_WRONLY), stream);
+       }},
+  };
+  std::string skipped;
+  for (const auto &disk : disks) {
+    Outcome outcome = call(arguments, disk.prepare);
+    if (outcome.status == noMount) {
+      skipped += " " + disk.message;
+      continue;
+    }
+    EXPECT_EQ(outcome.status, 1) << outcome.err;
+    EXPECT_EQ(outcome.err.find("training loss"), std::string::npos) << outcome.err;
+    if (disk.message != "larger than the limit")
+      EXPECT_NE(outcome.err.find(disk.message), std::string::npos) << outcome.err;
+    EXPECT_FALSE(exists("disk/run/last.safetensors"));
+  }
+  if (!skipped.empty())
+    GTEST_SKIP() << "needs the right to mount a small file system; not tried:" << skipped;
 }
 
 TEST_F(Program, OutputThatCannotBeWrittenIsAFailure) {
