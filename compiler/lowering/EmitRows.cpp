@@ -1,6 +1,7 @@
 // A row that fits in registers is computed at once, straight-line. A longer one is passed over once per level of folds
 // (a fold that needs the result of another is one level up) and once more for what is stored; values are computed again
-// in each pass, which cannot change them. Kernels that treat all elements alike forget the shape and run flat.
+// in each pass, which cannot change them, unless the place of an output can hold them until then. Kernels that treat
+// all elements alike forget the shape and run flat.
 #include "compiler/lowering/EmitRows.h"
 #include "compiler/graph/Access.h"
 #include "compiler/graph/Build.h"
@@ -8,6 +9,7 @@
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
 using namespace mekik;
@@ -192,15 +194,20 @@ private:
       for (graph::ReductionOpInterface fold : shape.folds)
         if (level.lookup(fold->getResult(0)) == now)
           folds.push_back(fold);
+      Value resting = now == levels ? restingPlace(folds) : Value();
       auto source = [&](Index lanes) {
         SmallVector<Number> elements;
         for (graph::ReductionOpInterface fold : folds)
           elements.push_back(emitter.valueAt(fold->getOperand(0), atColumn(lanes)));
+        if (resting)
+          emitter.store(elements[0], resting, atColumn(lanes));
         return elements;
       };
       SmallVector<Number> folded = foldSpan(folds, shape.columns, source);
       for (auto [fold, number] : llvm::zip(folds, folded))
         emitter.setFold(fold->getResult(0), number);
+      if (resting)
+        emitter.setStored(folds[0]->getOperand(0), resting);
       // Known from here on for the whole row, not only inside one loop.
       for (Value value : rowValues)
         if (level.lookup(value) == now)
@@ -209,6 +216,32 @@ private:
     if (llvm::any_of(shape.outputs, [&](Value output) { return !perRow(output); }))
       forLanes(emitter.constant(0), shape.columns, [&](Index lanes) { storeOutputs(atColumn(lanes)); });
     storeRowOutputs();
+  }
+
+  /// Where the values that the last and only fold reads can rest until they are needed once more: the buffer of an
+  /// output made of them. Null if there is none, if they are as cheap as a load, or if the row is too long for a near
+  /// cache. Outputs of kernels with folds never have the buffer of an operand.
+  Value restingPlace(ArrayRef<graph::ReductionOpInterface> folds) {
+    Value value = folds[0]->getOperand(0);
+    if (folds.size() != 1 || perRow(value) || shape.columns > kFoldChunk || expression(value).size() < 3)
+      return {};
+    for (auto [output, buffer] : llvm::zip(shape.outputs, results))
+      if (output.getType() == value.getType() && expression(output).contains(value))
+        return buffer;
+    return {};
+  }
+
+  /// What is computed, element for element, for an element of `value`.
+  llvm::SmallSetVector<Value, 16> expression(Value value) {
+    llvm::SmallSetVector<Value, 16> values;
+    values.insert(value);
+    for (size_t next = 0; next < values.size(); ++next)
+      if (auto op = values[next].getDefiningOp<graph::ElementOpInterface>())
+        for (Value operand : op->getOperands())
+          if (operand.getDefiningOp<graph::ElementOpInterface>() && !graph::isFree(operand.getDefiningOp()) &&
+              !perRow(operand))
+            values.insert(operand);
+    return values;
   }
 
   /// Calls `body` for `size` columns from `begin`, sixteen at a time, the last ones masked.

@@ -34,6 +34,9 @@ public:
   /// The result of a fold in the current row or column.
   void setFold(mlir::Value fold, numerics::Number value) { folds[fold] = value; }
 
+  /// The row at hand of `value` lies in `buffer`, of the same shape, from now on.
+  void setStored(mlir::Value value, mlir::Value buffer) { bufferOf[value] = buffer; }
+
   /// Sixteen neighbouring elements of a buffer with one axis. Honours the lane mask.
   numerics::Number loadLanes(mlir::Value buffer, graph::Index lanes);
 
@@ -83,7 +86,7 @@ private:
 
   mlir::Location location;
   mlir::func::FuncOp kernel;
-  llvm::DenseMap<mlir::Value, mlir::Value> bufferOf; ///< kernel argument -> memref
+  llvm::DenseMap<mlir::Value, mlir::Value> bufferOf; ///< kernel argument, or value stored before -> memref
   llvm::DenseMap<mlir::Value, numerics::Number> folds;
   std::vector<Memory> scopes;
   llvm::DenseMap<int64_t, mlir::Value> constants;
