@@ -48,6 +48,7 @@ class Bench:
         self.threads, self.rounds, self.seconds, self.peers = threads, rounds, seconds, peers
         self.mekik = build / "bin" / "mekik"
         self.limits = {}
+        self.load = os.getloadavg()[0]  # of others: nothing has been measured yet
 
     def say(self, text):
         print(text, file=sys.stderr, flush=True)
@@ -137,7 +138,7 @@ class Bench:
                     name = line.split(":", 1)[1].strip()
                     break
         return {"processor": name, "cores": os.cpu_count(), "limits": {str(t): v for t, v in self.limits.items()},
-                "cache_bytes": last_level_cache()}
+                "load": self.load}
 
     def tidy(self):
         for path in self.folder.glob("*.o"):
@@ -151,11 +152,3 @@ class Bench:
 
 def define_words(defines):
     return [word for key, value in defines.items() for word in ("-D", f"{key}={value}")]
-
-
-def last_level_cache():
-    sizes = [0]
-    for path in pathlib.Path("/sys/devices/system/cpu/cpu0/cache").glob("index*/size"):
-        text = path.read_text().strip()
-        sizes.append(int(text.rstrip("KM")) << (20 if text.endswith("M") else 10))
-    return max(sizes)

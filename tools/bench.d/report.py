@@ -1,6 +1,7 @@
 """Results as text for people, as tables of docs/performance.md, and as pictures beside it."""
 import math
 import re
+import textwrap
 
 import plot
 from measure import Failure
@@ -43,7 +44,13 @@ def machine(results):
     body = [[threads, f"{limit['operations_per_second'] / 1e9:.0f} GFLOP/s",
              f"{limit['bytes_per_second'] / 1e9:.1f} GB/s"]
             for threads, limit in sorted(best.items(), key=lambda item: int(item[0]))]
-    return f"{name}, {cores} cores.\n\n" + table(["threads", "multiply-adds", "memory, read"], body)
+    busy = max((row["machine"].get("load", 0) for row in results.values()), default=0)
+    text = f"{name}, {cores} cores."
+    if busy > 0.5:
+        text += (f" **It was busy with other work: a load of up to {busy:.0f} before a row began.** That makes every "
+                 "time longer, those of several threads most, of Mekik and peers alike, and the shares of the limit "
+                 "smaller.")
+    return textwrap.fill(text, 120) + "\n\n" + table(["threads", "multiply-adds", "memory, read"], body)
 
 
 def calls(results):
@@ -55,9 +62,15 @@ def calls(results):
             if "goal" in entry:
                 wanted = entry["limit_ms"] / entry["goal"]
                 goal = f"{ms(wanted)}, {'reached' if entry['mekik']['median'] <= wanted else 'not reached'}"
-            peers = sorted(entry["peers"], key=lambda peer: peer["median"])
-            best = f"{peers[0]['name']}: {with_spread(peers[0])}" if peers else "-"
-            ratio = f"{peers[0]['ratio']:.1f}" if peers else "-"
+            # Whoever has more threads may still use fewer: some peers are faster that way.
+            peers = [(peer["median"], other["threads"], peer) for other in row["threads"]
+                     if other["threads"] <= entry["threads"] for peer in other["peers"]]
+            best, ratio = "-", "-"
+            if peers:
+                median, threads, peer = min(peers, key=lambda one: one[:2])
+                same = threads == entry["threads"]
+                best = f"{peer['name']}{'' if same else f', {threads} thr.'}: {with_spread(peer)}"
+                ratio = f"{peer['ratio'] if same else median / entry['mekik']['median']:.1f}"
             body.append([row["title"], entry["threads"], ms(entry["limit_ms"]), with_spread(entry["mekik"]),
                          f"{100 * share:.0f} %", goal, best, ratio])
     return table(["work", "threads", "limit", "Mekik", "of the limit", "goal", "best peer", "peer / Mekik"], body)
@@ -85,8 +98,8 @@ def compiling(results):
               for row in chosen(results, "calls") if row["function"] == "train_step"
               for peer in row["threads"][0]["peers"]]
     if firsts:
-        text += ("\n\nWhat peers take from their start to the end of the first step, where Mekik compiles: "
-                 + ", ".join(firsts) + ".")
+        text += "\n\n" + textwrap.fill("What peers take from their start to the end of the first step, where Mekik "
+                                       "compiles: " + ", ".join(firsts) + ".", 120)
     return text
 
 
