@@ -65,10 +65,10 @@ std::string nextForPeople(const tokenizer::Tokenizer &tokenizer, std::string_vie
 
 std::string nextForPrograms(const tokenizer::Tokenizer &tokenizer, const sample::GeneratorOptions &options,
                             std::span<const sample::NextSymbol> table) {
-  std::string text = concat("{\"prompt\":", base::jsonString(options.prompt),
-                            ",\"temperature\":", base::formatNumber(options.sampler.temperature),
-                            ",\"top_k\":", options.sampler.topK,
-                            ",\"top_p\":", base::formatNumber(options.sampler.topP), ",\"next\":[");
+  std::string text =
+      concat("{\"prompt\":", base::jsonString(options.prompt),
+             ",\"temperature\":", base::formatNumber(options.sampler.temperature), ",\"top_k\":", options.sampler.topK,
+             ",\"top_p\":", base::formatNumber(options.sampler.topP), ",\"next\":[");
   for (size_t i = 0; i < table.size(); ++i)
     base::append(text, i > 0 ? "," : "", "{\"id\":", table[i].id, ",",
                  tokenizer::symbolJson(tokenizer.bytesOf(table[i].id)),

@@ -26,8 +26,9 @@ base::StatusOr<std::optional<TokenizerKind>> parseTokenizerKind(std::string_view
   base::StatusOr<int64_t> number =
       base::parseInteger(what, size.substr(kind.sizeCountsMerges ? 1 : 0), 0, tokenizer::largestVocabulary);
   if (!number.ok())
-    return base::invalidArgumentError(concat(what, ": expected a number of symbols up to ", tokenizer::largestVocabulary,
-                                             ", as in bpe:512, or of merges, as in bpe:+256, got ", base::quoted(text)));
+    return base::invalidArgumentError(
+        concat(what, ": expected a number of symbols up to ", tokenizer::largestVocabulary,
+               ", as in bpe:512, or of merges, as in bpe:+256, got ", base::quoted(text)));
   kind.size = *number;
   return kind;
 }

@@ -1,5 +1,5 @@
-// All places of the text sorted by what stands before them: equal contexts lie side by side, and within them the symbols
-// that follow. No table of all possible contexts is needed, whatever the order.
+// All places of the text sorted by what stands before them: equal contexts lie side by side, and within them the
+// symbols that follow. No table of all possible contexts is needed, whatever the order.
 #include "runtime/ngram/Ngram.h"
 #include "runtime/sample/Log.h"
 
@@ -86,7 +86,8 @@ Loss Ngram::loss(std::span<const int32_t> ids, double smoothing, const Places &p
     size_t context = find(ids, at);
     double total = context < contexts.size() ? static_cast<double>(contexts[context].total) : 0, seen = 0;
     std::span<const Entry> list = entriesOf(context);
-    auto entry = std::lower_bound(list.begin(), list.end(), ids[at], [](const Entry &e, int32_t id) { return e.id < id; });
+    auto entry =
+        std::lower_bound(list.begin(), list.end(), ids[at], [](const Entry &e, int32_t id) { return e.id < id; });
     if (entry != list.end() && entry->id == ids[at])
       seen = static_cast<double>(entry->count);
     ++result.symbols;

@@ -1,5 +1,5 @@
-// A language model by counting: which symbols follow the last order - 1 symbols, and how often. Nothing is trained; it is
-// what a trained model has to beat.
+// A language model by counting: which symbols follow the last order - 1 symbols, and how often. Nothing is trained; it
+// is what a trained model has to beat.
 //
 // Texts are streams as training sees them (data::TextData): END line END ... END, or one text without ends. The first
 // symbol is given, every other one is predicted. A context does not reach over the start of a line: where it would, it
@@ -37,8 +37,8 @@ public:
     uint64_t count;
   };
 
-  /// `order` 1 .. largestOrder; ids below `vocabulary`; `end` as the tokenizer has it. The text counts as if it occurred
-  /// `times` times.
+  /// `order` 1 .. largestOrder; ids below `vocabulary`; `end` as the tokenizer has it. The text counts as if it
+  /// occurred `times` times.
   Ngram(std::vector<int32_t> text, std::optional<int32_t> end, int64_t vocabulary, int64_t order, uint64_t times = 1);
 
   int64_t order() const { return length + 1; }
@@ -49,8 +49,8 @@ public:
 
   /// What follows the end of `ids`, ascending by id; empty if that context never occurred before a symbol.
   std::span<const Entry> following(std::span<const int32_t> ids) const;
-  /// (count + smoothing) / (sum of counts + smoothing * vocabulary) for every id. Without smoothing, a context that never
-  /// occurred gives all zeros; with it, all ids alike.
+  /// (count + smoothing) / (sum of counts + smoothing * vocabulary) for every id. Without smoothing, a context that
+  /// never occurred gives all zeros; with it, all ids alike.
   std::vector<double> probabilities(std::span<const int32_t> ids, double smoothing) const;
 
   /// Loss on those symbols of `ids`; all but the first unless told otherwise.

@@ -1,8 +1,8 @@
 // The natural logarithm in double precision out of +, *, / and bit operations, so that losses of counted models are the
 // same on every machine and no libm is linked.
 //
-// x = 2^n m with sqrt(1/2) <= m < sqrt(2); ln m = 2 artanh(f) with f = (m - 1) / (m + 1), |f| < 0.1716, and artanh is its
-// series up to f^25, whose remainder is below 1e-20. The error of the whole is below 4e-16 relative.
+// x = 2^n m with sqrt(1/2) <= m < sqrt(2); ln m = 2 artanh(f) with f = (m - 1) / (m + 1), |f| < 0.1716, and artanh is
+// its series up to f^25, whose remainder is below 1e-20. The error of the whole is below 4e-16 relative.
 #ifndef MEKIK_RUNTIME_SAMPLE_LOG_H
 #define MEKIK_RUNTIME_SAMPLE_LOG_H
 

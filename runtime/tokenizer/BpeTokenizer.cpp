@@ -30,8 +30,8 @@ std::string_view BpeTokenizer::bytesOf(int32_t id) const {
 
 int32_t BpeTokenizer::mergedId(int32_t left, int32_t right) const {
   uint64_t pair = pairOf(left, right);
-  auto found =
-      std::lower_bound(rules.begin(), rules.end(), pair, [](const Rule &rule, uint64_t key) { return rule.pair < key; });
+  auto found = std::lower_bound(rules.begin(), rules.end(), pair,
+                                [](const Rule &rule, uint64_t key) { return rule.pair < key; });
   return found != rules.end() && found->pair == pair ? found->id : -1;
 }
 

@@ -147,10 +147,10 @@ private:
     }
   };
 
-  std::vector<std::string> symbols;    // by id
-  std::vector<int32_t> ids;            // -1: part of the symbol before it
-  std::vector<size_t> next, previous;  // none at the ends of a sequence
-  std::vector<size_t> starts;          // of sequences
+  std::vector<std::string> symbols;   // by id
+  std::vector<int32_t> ids;           // -1: part of the symbol before it
+  std::vector<size_t> next, previous; // none at the ends of a sequence
+  std::vector<size_t> starts;         // of sequences
   std::vector<uint64_t> weights;
   uint64_t symbolsLeft = 0;
   std::unordered_map<uint64_t, Pair> pairs;

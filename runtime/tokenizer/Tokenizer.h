@@ -65,8 +65,8 @@ constexpr int64_t largestVocabulary = 1 << 20;
 /// What the symbols of all merges may take together: each can be twice as long as the one before.
 constexpr uint64_t mostBytesOfMerges = uint64_t{1} << 26;
 
-/// Ids of `base`, and merge i as id base.size() + i. Errors: InvalidArgument naming `origin` and the merge for an id that
-/// is not there yet, for the end id of `base`, for a pair that occurs twice, for what exceeds the limits above.
+/// Ids of `base`, and merge i as id base.size() + i. Errors: InvalidArgument naming `origin` and the merge for an id
+/// that is not there yet, for the end id of `base`, for a pair that occurs twice, for what exceeds the limits above.
 base::StatusOr<std::unique_ptr<Tokenizer>> makeBpeTokenizer(std::unique_ptr<Tokenizer> base, std::vector<Merge> merges,
                                                             std::string_view origin);
 

@@ -68,8 +68,8 @@ base::StatusOr<std::unique_ptr<Tokenizer>> readSimple(const Json &json, std::str
     return readCharacters(json, origin);
   if (kind && kind->isString() && kind->text() == "bytes")
     return readBytes(json, origin);
-  return refuse(origin, concat("\"kind\": expected ", kinds, ", found ", found(kind),
-                               kind ? "; a newer Mekik may know it" : ""));
+  return refuse(
+      origin, concat("\"kind\": expected ", kinds, ", found ", found(kind), kind ? "; a newer Mekik may know it" : ""));
 }
 
 base::StatusOr<std::unique_ptr<Tokenizer>> readBpe(const Json &json, std::string_view origin) {

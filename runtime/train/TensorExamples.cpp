@@ -60,7 +60,8 @@ public:
   }
 
   base::StatusOr<CountedLoss> countedLoss(const model::Model &model, const MekikFunction &, int64_t) const override {
-    return base::failedPreconditionError(concat("--baseline: model ", model.descriptor().name, " is not about text; there is "
+    return base::failedPreconditionError(concat("--baseline: model ", model.descriptor().name,
+                                                " is not about text; there is "
                                                 "nothing to count"));
   }
 

@@ -68,7 +68,8 @@ public:
       auto length = static_cast<size_t>(context(model, function)), count = static_cast<size_t>(windows);
       // A target of rank 1 is the symbol after the window, otherwise each symbol of the window has one.
       bool isLast = (*model.tensor(function, MEKIK_TARGET))->rank == 1;
-      return counted.loss(part(split), 1, isLast ? ngram::Places{length, length, count} : ngram::Places{1, 1, count * length})
+      return counted
+          .loss(part(split), 1, isLast ? ngram::Places{length, length, count} : ngram::Places{1, 1, count * length})
           .mean;
     };
     CountedLoss result{.train = lossOf(Split::Train), .validation = {}};

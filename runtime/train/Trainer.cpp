@@ -234,7 +234,8 @@ Status Run::writeCurve() {
 StatusOr<TrainResult> Run::run() {
   MEKIK_RETURN_IF_ERROR(checkFunctions());
   if (options.baseline > 0) {
-    MEKIK_ASSIGN_OR_RETURN(CountedLoss counted, examples.countedLoss(model, **model.function("loss"), options.baseline));
+    MEKIK_ASSIGN_OR_RETURN(CountedLoss counted,
+                           examples.countedLoss(model, **model.function("loss"), options.baseline));
     progress.compareWith(concat("order ", options.baseline), counted, "by counting, 1 added");
   }
   MEKIK_RETURN_IF_ERROR(folder.prepare());

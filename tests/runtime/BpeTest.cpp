@@ -55,7 +55,8 @@ TEST(Bpe, LearnsTheReferenceMergesAndEncodesWithThem) {
   std::vector<int32_t> ids = made.tokenizer->encode(corpus).value();
   ASSERT_EQ(ids.size(), oracle["encoded_length"].get<size_t>());
   EXPECT_EQ(made.merges.back().symbolsLeft, ids.size());
-  EXPECT_EQ(std::vector<int32_t>(ids.begin(), ids.begin() + 40), oracle["encoded_first_40"].get<std::vector<int32_t>>());
+  EXPECT_EQ(std::vector<int32_t>(ids.begin(), ids.begin() + 40),
+            oracle["encoded_first_40"].get<std::vector<int32_t>>());
   int64_t sum = 0;
   for (int32_t id : ids)
     sum += id;
@@ -73,8 +74,8 @@ TEST(Bpe, TakesTheSmallerPairInByteOrderAmongEqualCounts) {
   }
 }
 
-// As in the book, whose list of proverbs is another one: 1,137 symbols with a point after each proverb. The numbers were
-// counted once more by a few lines of Python.
+// As in the book, whose list of proverbs is another one: 1,137 symbols with a point after each proverb. The numbers
+// were counted once more by a few lines of Python.
 TEST(Bpe, MergesTheFirstFortyProverbsAsCountedByHand) {
   std::string all = readBytes(sourcePath("models/gpt/atasozleri.txt")), forty;
   for (size_t i = 0, lines = 0; lines < 40; ++i) {
@@ -253,8 +254,10 @@ TEST(Bpe, RefusesBrokenJson) {
       {R"({"kind":"bpe","base":{"kind":"bytes","end":null},"merges":[{"a":1,"b":2}]})", "merge 1: expected two ids"},
       {R"({"kind":"bpe","base":{"kind":"bytes","end":null},"merges":[[1,-2]]})", "merge 1: expected two ids"},
       {R"({"kind":"bpe","base":{"kind":"bytes","end":null},"merges":[[1,4294967296]]})", "merge 1: expected two ids"},
-      {R"({"kind":"bpe","base":{"kind":"bytes","end":null},"merges":[[1,2],[257,1]]})", "merge 2: expected ids from 0 to 256"},
-      {R"({"kind":"bpe","base":{"kind":"bytes","end":null},"merges":[[1,2],[1,2]]})", "the pair of 1 and 2 occurs twice"},
+      {R"({"kind":"bpe","base":{"kind":"bytes","end":null},"merges":[[1,2],[257,1]]})",
+       "merge 2: expected ids from 0 to 256"},
+      {R"({"kind":"bpe","base":{"kind":"bytes","end":null},"merges":[[1,2],[1,2]]})",
+       "the pair of 1 and 2 occurs twice"},
       {R"({"kind":"bpe","base":{"kind":"bytes","end":"\n"},"merges":[[1,10]]})", "stands between examples"}};
   for (const auto &[json, message] : broken)
     expectFailure(tokenizerFromJson(json, "m.safetensors"), {"m.safetensors: tokenizer", message});

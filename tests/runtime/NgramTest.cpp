@@ -144,7 +144,8 @@ TEST(Ngram, MeasuresTheSymbolsAskedFor) {
   const std::vector<int32_t> ids = {0, 1, 2, 1, 2, 0};
   EXPECT_EQ(model.loss(ids, 0, {1, 1, 3}).symbols, 3u);
   EXPECT_EQ(model.loss(ids, 0, {2, 2, 10}).symbols, 2u);
-  EXPECT_NEAR(model.loss(ids, 0, {1, 2, 2}).mean, std::log(2.0) / 2, 1e-15); // 1 after 0, surely; 1 after 2, every second time
+  EXPECT_NEAR(model.loss(ids, 0, {1, 2, 2}).mean, std::log(2.0) / 2,
+              1e-15); // 1 after 0, surely; 1 after 2, every second time
   EXPECT_EQ(model.loss({}, 1).symbols, 0u);
 }
 
@@ -166,7 +167,8 @@ TEST(Log, IsWithinTwoUnitsOfTheLastPlace) {
   };
   for (uint64_t i = 0; i < 200000; ++i) {
     check(base::uniformDouble(1, 0, 0, i));
-    check(std::ldexp(1 + base::uniformDouble(1, 0, 1, i), static_cast<int>(base::uniformIndex(1, 0, 2, i, 2000)) - 1000));
+    check(
+        std::ldexp(1 + base::uniformDouble(1, 0, 1, i), static_cast<int>(base::uniformIndex(1, 0, 2, i, 2000)) - 1000));
   }
   for (double x : {1.0, 0.5, 2.0, 1e-308, 1e-320, 4.9e-324, 1.7e308, 1 + 0x1p-52, 1 - 0x1p-53})
     check(x);

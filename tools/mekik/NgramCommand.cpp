@@ -1,10 +1,10 @@
-// ngram: a language model by counting, its loss, what it expects next and what it writes. The number that a trained model
-// has to beat, and what it costs to get it: one pass over the text.
-#include "runtime/ngram/Ngram.h"
+// ngram: a language model by counting, its loss, what it expects next and what it writes. The number that a trained
+// model has to beat, and what it costs to get it: one pass over the text.
 #include "runtime/base/Concat.h"
 #include "runtime/base/Json.h"
 #include "runtime/base/Parse.h"
 #include "runtime/base/Random.h"
+#include "runtime/ngram/Ngram.h"
 #include "runtime/sample/Exp.h"
 #include "runtime/sample/Log.h"
 #include "runtime/sample/NextSymbols.h"
@@ -50,7 +50,8 @@ Status readSettings(const NgramCommand &command, Settings &settings) {
   MEKIK_ASSIGN_OR_RETURN(settings.top, base::parseInteger("--top", command.top, 0));
   MEKIK_ASSIGN_OR_RETURN(settings.count, base::parseInteger("--count", command.count, 0, int64_t{1} << 32));
   MEKIK_ASSIGN_OR_RETURN(settings.seed, base::parseSeed("--seed", command.seed));
-  MEKIK_ASSIGN_OR_RETURN(settings.sampler.temperature, base::parseNumber("--temperature", command.temperature, 0, huge));
+  MEKIK_ASSIGN_OR_RETURN(settings.sampler.temperature,
+                         base::parseNumber("--temperature", command.temperature, 0, huge));
   MEKIK_ASSIGN_OR_RETURN(settings.sampler.topK, base::parseInteger("--top-k", command.topK, 0));
   MEKIK_ASSIGN_OR_RETURN(settings.sampler.topP, base::parseNumber("--top-p", command.topP, 0, 1));
   if (!command.length.empty()) {
@@ -81,11 +82,11 @@ StatusOr<std::vector<int32_t>> idsAfter(const Counted &counted, std::string_view
 StatusOr<std::vector<double>> chancesAfter(const Counted &counted, std::span<const int32_t> ids) {
   std::vector<double> chances = counted.model.probabilities(ids, counted.settings.smoothing);
   if (std::all_of(chances.begin(), chances.end(), [](double chance) { return chance == 0; }))
-    return base::failedPreconditionError(
-        concat("--smoothing 0: the text never goes on after ",
-               base::quoted(counted.tokenizer->decode(ids.last(std::min(ids.size(), size_t(counted.settings.order - 1))))
-                                .value()),
-               "; give a larger --smoothing or a smaller --order"));
+    return base::failedPreconditionError(concat(
+        "--smoothing 0: the text never goes on after ",
+        base::quoted(
+            counted.tokenizer->decode(ids.last(std::min(ids.size(), size_t(counted.settings.order - 1)))).value()),
+        "; give a larger --smoothing or a smaller --order"));
   const sample::SamplerOptions &sampler = counted.settings.sampler;
   if (sampler.temperature == 1 && sampler.topK == 0 && sampler.topP == 1)
     return chances; // as counted
@@ -110,9 +111,7 @@ StatusOr<std::string> writeSample(const Counted &counted, std::string_view promp
   return text + decoder.finish();
 }
 
-std::string lossText(const Loss &loss) {
-  return loss.impossible > 0 ? "infinite" : formatFixed(loss.mean, 4);
-}
+std::string lossText(const Loss &loss) { return loss.impossible > 0 ? "infinite" : formatFixed(loss.mean, 4); }
 
 std::string perplexityText(const Loss &loss) {
   double value = sample::portableExp(loss.mean);
@@ -165,7 +164,8 @@ StatusOr<std::string> nextTable(const Counted &counted, const std::string &after
     counts[static_cast<size_t>(entry.id)] = entry.count;
   for (const sample::NextSymbol &next : sample::mostProbable(chances, counted.settings.top))
     table.add({base::quoted(counted.tokenizer->bytesOf(next.id)), formatFixed(next.probability, 4),
-               formatCount(counts[static_cast<size_t>(next.id)]), next.id == counted.tokenizer->endId() ? "the end" : ""});
+               formatCount(counts[static_cast<size_t>(next.id)]),
+               next.id == counted.tokenizer->endId() ? "the end" : ""});
   return concat("after ", after.empty() ? "nothing" : base::quoted(after), "\n", table.print());
 }
 
@@ -179,8 +179,9 @@ StatusOr<std::string> nextJson(const Counted &counted, const std::string &after)
   bool isFirst = true;
   for (const sample::NextSymbol &next : sample::mostProbable(chances, counted.settings.top)) {
     base::append(text, isFirst ? "" : ",", "{\"id\":", next.id, ",",
-                 tokenizer::symbolJson(counted.tokenizer->bytesOf(next.id)), ",\"count\":",
-                 counts[static_cast<size_t>(next.id)], ",\"probability\":", base::formatNumber(next.probability), "}");
+                 tokenizer::symbolJson(counted.tokenizer->bytesOf(next.id)),
+                 ",\"count\":", counts[static_cast<size_t>(next.id)],
+                 ",\"probability\":", base::formatNumber(next.probability), "}");
     isFirst = false;
   }
   return text + "]}";
@@ -189,9 +190,10 @@ StatusOr<std::string> nextJson(const Counted &counted, const std::string &after)
 std::string lossJson(const Counted &counted, const std::vector<int32_t> &ids) {
   Loss plain = counted.model.loss(ids, 0), smooth = counted.model.loss(ids, counted.settings.smoothing);
   auto number = [](const Loss &loss, double value) { return loss.impossible > 0 ? "null" : base::formatNumber(value); };
-  return concat("{\"symbols\":", smooth.symbols, ",\"loss\":", number(smooth, smooth.mean), ",\"perplexity\":",
-                number(smooth, sample::portableExp(smooth.mean)), ",\"loss_as_counted\":", number(plain, plain.mean),
-                ",\"impossible_as_counted\":", plain.impossible, "}");
+  return concat("{\"symbols\":", smooth.symbols, ",\"loss\":", number(smooth, smooth.mean),
+                ",\"perplexity\":", number(smooth, sample::portableExp(smooth.mean)),
+                ",\"loss_as_counted\":", number(plain, plain.mean), ",\"impossible_as_counted\":", plain.impossible,
+                "}");
 }
 
 StatusOr<std::string> forPrograms(const Counted &counted, const NgramCommand &command) {
@@ -201,8 +203,8 @@ StatusOr<std::string> forPrograms(const Counted &counted, const NgramCommand &co
       ",\"sequences\":", counted.model.entryCount(), ",\"training\":", lossJson(counted, counted.data.train()),
       ",\"validation\":",
       counted.settings.validation > 0 ? lossJson(counted, counted.data.validation()) : std::string("null"),
-      ",\"loss_all_alike\":",
-      base::formatNumber(sample::portableLog(static_cast<double>(counted.tokenizer->size()))), ",\"after\":[");
+      ",\"loss_all_alike\":", base::formatNumber(sample::portableLog(static_cast<double>(counted.tokenizer->size()))),
+      ",\"after\":[");
   for (size_t i = 0; i < command.after.size(); ++i) {
     MEKIK_ASSIGN_OR_RETURN(std::string next, nextJson(counted, command.after[i]));
     base::append(text, i > 0 ? "," : "", next);
@@ -244,13 +246,15 @@ Status countText(const NgramCommand &command) {
   MEKIK_ASSIGN_OR_RETURN(data::LearnedTokenizer made, chooseTokenizer(command.input, command.input.data));
   MEKIK_ASSIGN_OR_RETURN(data::Text text, data::Text::load(command.input.data));
   data::Layout layout = layoutOf(*made.tokenizer);
-  MEKIK_ASSIGN_OR_RETURN(data::TextData all, data::TextData::create(text, *made.tokenizer, {layout, settings.validation}));
+  MEKIK_ASSIGN_OR_RETURN(data::TextData all,
+                         data::TextData::create(text, *made.tokenizer, {layout, settings.validation}));
   MEKIK_RETURN_IF_ERROR(all.checkContext(1));
   if (command.length.empty())
     settings.length = layout == data::Layout::Lines ? 80 : 500;
   Ngram model(all.train(), made.tokenizer->endId(), made.tokenizer->size(), settings.order);
   Counted counted{std::move(made.tokenizer), std::move(all), std::move(model), settings};
-  MEKIK_ASSIGN_OR_RETURN(std::string result, command.json ? forPrograms(counted, command) : forPeople(counted, command));
+  MEKIK_ASSIGN_OR_RETURN(std::string result,
+                         command.json ? forPrograms(counted, command) : forPeople(counted, command));
   return printOut(result);
 }
 
@@ -258,7 +262,8 @@ Status countText(const NgramCommand &command) {
 
 Action addNgram(CLI::App &app) {
   auto command = std::make_shared<NgramCommand>();
-  CLI::App *sub = app.add_subcommand("ngram", "Count a text: the loss of a model by counting, what comes next, samples.");
+  CLI::App *sub =
+      app.add_subcommand("ngram", "Count a text: the loss of a model by counting, what comes next, samples.");
   auto add = [&](const char *name, std::string &value, const char *type, const char *help) {
     sub->add_option(name, value, help)->type_name(type)->capture_default_str();
   };
@@ -267,7 +272,8 @@ Action addNgram(CLI::App &app) {
   add("--order", command->order, "N", "Symbols that are counted together: a symbol and the N - 1 before it.");
   add("--smoothing", command->smoothing, "S", "Added to every count, so that nothing is impossible.");
   add("--validation", command->validation, "SHARE",
-      "Count all but this share, which is taken from the end of the text, and show the\nloss on it too; 0 counts everything.");
+      "Count all but this share, which is taken from the end of the text, and show the\nloss on it too; 0 counts "
+      "everything.");
   sub->add_option("--after", command->after,
                   "Show the most probable symbols after this text, \"\" for a beginning. May be repeated.")
       ->type_name("TEXT")
@@ -277,8 +283,9 @@ Action addNgram(CLI::App &app) {
   add("--count", command->count, "N", "Samples to write.");
   add("--prompt", command->prompt, "TEXT", "How every sample begins.");
   add("--length", command->length, "N", "Symbols added to the prompt at most (default: 80 for lines, otherwise 500).");
-  add("--temperature", command->temperature, "T", "For samples and --after: below 1 more cautious, above 1 more daring; 0\n"
-                                                  "takes the most probable symbol.");
+  add("--temperature", command->temperature, "T",
+      "For samples and --after: below 1 more cautious, above 1 more daring; 0\n"
+      "takes the most probable symbol.");
   add("--top-k", command->topK, "K", "Choose among the K most probable symbols only; 0 is off.");
   add("--top-p", command->topP, "P", "Choose among the most probable symbols that reach P together.");
   add("--seed", command->seed, "N", "0 to 18446744073709551615");

@@ -134,8 +134,8 @@ std::string mergeTable(const data::LearnedTokenizer &made) {
 std::string forPrograms(const data::LearnedTokenizer &made, const std::optional<Counts> &counts,
                         const std::optional<std::vector<int32_t>> &encoded, const std::optional<std::string> &decoded) {
   const Tokenizer &tokenizer = *made.tokenizer;
-  std::string text = concat("{\"kind\":", jsonString(tokenizer.kind()), ",\"size\":", tokenizer.size(), ",\"end\":",
-                            tokenizer.endId() ? std::to_string(*tokenizer.endId()) : "null",
+  std::string text = concat("{\"kind\":", jsonString(tokenizer.kind()), ",\"size\":", tokenizer.size(),
+                            ",\"end\":", tokenizer.endId() ? std::to_string(*tokenizer.endId()) : "null",
                             ",\"hash\":", jsonString(tokenizer.hash()));
   if (counts)
     base::append(text, ",\"lines\":", counts->lines, ",\"symbols\":", counts->symbols);
@@ -149,8 +149,8 @@ std::string forPrograms(const data::LearnedTokenizer &made, const std::optional<
   text += "],\"merges\":[";
   std::span<const tokenizer::Merge> merges = tokenizer.merges();
   for (size_t i = 0; i < merges.size(); ++i) {
-    base::append(text, i > 0 ? "," : "", "{\"left\":", merges[i].left, ",\"right\":", merges[i].right, ",\"id\":",
-                 tokenizer.size() - static_cast<int64_t>(merges.size() - i));
+    base::append(text, i > 0 ? "," : "", "{\"left\":", merges[i].left, ",\"right\":", merges[i].right,
+                 ",\"id\":", tokenizer.size() - static_cast<int64_t>(merges.size() - i));
     if (!made.merges.empty())
       base::append(text, ",\"count\":", made.merges[i].count, ",\"symbols_left\":", made.merges[i].symbolsLeft);
     text += "}";

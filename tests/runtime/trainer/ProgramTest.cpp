@@ -135,8 +135,10 @@ TEST_F(Program, ShowsTheNextSymbolsInsteadOfText) {
   EXPECT_NEAR(sum, 1, 1e-12);
   EXPECT_EQ(next[0].find("symbol")->text(), "c");
   EXPECT_EQ(next[0].find("bytes")->text(), "63");
-  for (std::vector<std::string> wrong : {std::vector<std::string>{"--json"}, {"--next", "3", "--count", "2"},
-                                         {"--next", "-1"}, {"--next", "2", "--mark-new", "data.txt"}}) {
+  for (std::vector<std::string> wrong : {std::vector<std::string>{"--json"},
+                                         {"--next", "3", "--count", "2"},
+                                         {"--next", "-1"},
+                                         {"--next", "2", "--mark-new", "data.txt"}}) {
     wrong.insert(wrong.begin(), "sample");
     EXPECT_EQ(call(wrong).status, 2) << wrong[1];
   }
