@@ -111,21 +111,42 @@ StatusOr<std::string> writeSample(const Counted &counted, std::string_view promp
   return text + decoder.finish();
 }
 
-std::string lossText(const Loss &loss) { return loss.impossible > 0 ? "infinite" : formatFixed(loss.mean, 4); }
+std::string lossText(bool isInfinite, double loss) { return isInfinite ? "infinite" : formatFixed(loss, 4); }
 
 std::string perplexityText(const Loss &loss) {
   double value = sample::portableExp(loss.mean);
   return value < 1e9 ? formatFixed(value, 2) : loss.impossible > 0 ? "infinite" : base::formatNumber(value);
 }
 
+/// Characters that all but the first of `ids` stand for; an end is one.
+uint64_t charactersOf(const Tokenizer &tokenizer, std::span<const int32_t> ids) {
+  uint64_t count = 0;
+  for (size_t i = 1; i < ids.size(); ++i)
+    for (char byte : tokenizer.bytesOf(ids[i]))
+      count += (byte & 0xC0) != 0x80;
+  return count;
+}
+
+/// The loss spread over characters, which makes the losses of different tokenizers comparable.
+double perCharacter(const Counted &counted, const Loss &loss, std::span<const int32_t> ids) {
+  return loss.mean * static_cast<double>(loss.symbols) / static_cast<double>(charactersOf(*counted.tokenizer, ids));
+}
+
 std::string lossTable(const Counted &counted) {
   using enum Table::Align;
   bool both = counted.settings.validation > 0;
-  std::vector<std::string> head = {"", both ? "training loss" : "loss", "perplexity"};
-  std::vector<Table::Align> align = {Left, Right, Right};
-  if (both) {
-    head.insert(head.end(), {"validation loss", "perplexity"});
+  bool spread = counted.tokenizer->kind() != "characters";
+  std::vector<std::string> head = {""};
+  std::vector<Table::Align> align = {Left};
+  for (std::string_view name : {both ? "training loss" : "loss", "validation loss"}) {
+    if (name == "validation loss" && !both)
+      continue;
+    head.insert(head.end(), {std::string(name), "perplexity"});
     align.insert(align.end(), {Right, Right});
+    if (spread) {
+      head.push_back("a character");
+      align.push_back(Right);
+    }
   }
   Table table(head, align);
   uint64_t impossible = 0;
@@ -136,7 +157,9 @@ std::string lossTable(const Counted &counted) {
         continue;
       Loss loss = lossOf(*part);
       impossible = std::max(impossible, loss.impossible);
-      row.insert(row.end(), {lossText(loss), perplexityText(loss)});
+      row.insert(row.end(), {lossText(loss.impossible > 0, loss.mean), perplexityText(loss)});
+      if (spread)
+        row.push_back(lossText(loss.impossible > 0, perCharacter(counted, loss, *part)));
     }
     table.add(std::move(row));
   };
@@ -145,7 +168,7 @@ std::string lossTable(const Counted &counted) {
     add(concat(base::formatNumber(smoothing), " added"),
         [&](const std::vector<int32_t> &ids) { return counted.model.loss(ids, smoothing); });
   add("all alike", [&](const std::vector<int32_t> &ids) {
-    return Loss{sample::portableLog(static_cast<double>(counted.tokenizer->size())), ids.size(), 0};
+    return Loss{sample::portableLog(static_cast<double>(counted.tokenizer->size())), ids.size() - 1, 0};
   });
   std::string text = table.print();
   if (impossible > 0)
@@ -192,8 +215,9 @@ std::string lossJson(const Counted &counted, const std::vector<int32_t> &ids) {
   auto number = [](const Loss &loss, double value) { return loss.impossible > 0 ? "null" : base::formatNumber(value); };
   return concat("{\"symbols\":", smooth.symbols, ",\"loss\":", number(smooth, smooth.mean),
                 ",\"perplexity\":", number(smooth, sample::portableExp(smooth.mean)),
-                ",\"loss_as_counted\":", number(plain, plain.mean), ",\"impossible_as_counted\":", plain.impossible,
-                "}");
+                ",\"loss_as_counted\":", number(plain, plain.mean),
+                ",\"loss_per_character\":", number(smooth, perCharacter(counted, smooth, ids)),
+                ",\"impossible_as_counted\":", plain.impossible, "}");
 }
 
 StatusOr<std::string> forPrograms(const Counted &counted, const NgramCommand &command) {
