@@ -30,8 +30,10 @@ void warnAboutUnused(const Model &model, const Usage &usage, Diagnostics &diagno
                        : declaration.kind == NameKind::Input ? "input or target"
                        : declaration.kind == NameKind::Let   ? "the value"
                                                              : nullptr;
-    // An unused batch size still means something to @eval, and probes and outputs are there to be looked at.
-    if (!word || (declaration.kind == NameKind::Config && declaration.name == "batch"))
+    // An unused batch size still means something to @eval, the number of steps to the program that trains, and probes and
+    // outputs are there to be looked at.
+    bool isSetting = declaration.name == "batch" || declaration.name == "steps";
+    if (!word || (declaration.kind == NameKind::Config && isSetting))
       continue;
     diagnostics.warning(declaration.range,
                         absl::StrCat(word, " '", declaration.name, "' is never used",

@@ -128,6 +128,10 @@ Status run(const Program &program, const Options &options) {
     MEKIK_RETURN_IF_ERROR(followSavedRun(program, options, model, train));
   MEKIK_ASSIGN_OR_RETURN(std::unique_ptr<train::Examples> examples, loadExamples(program, *path, train.settings));
   train.settings.dataHash = examples->dataHash();
+  std::string everyStep;
+  if (auto step = model.function("train_step"); step.ok() && examples->check(model, **step).ok() &&
+                                                examples->takesAll(model, **step))
+    everyStep = ", all in every step";
   train.progress = train::Progress::detect();
   train.interrupted = &interrupted;
   catchInterrupts();
@@ -136,7 +140,7 @@ Status run(const Program &program, const Options &options) {
     printError(concat("--steps ", train.steps, " ends the run there; the model is compiled for ", *compiled,
                       " steps, and its rate follows that (-D steps=", train.steps, " when compiling sets both)\n"));
   printError(concat("Model ", program.model.name, ", ", base::formatCount(model::parameterCount(program.model)),
-                    " parameters; ", examples->describe(), "; ", model.threads(),
+                    " parameters; ", examples->describe(), everyStep, "; ", model.threads(),
                     model.threads() == 1 ? " thread\n" : " threads\n"));
   MEKIK_ASSIGN_OR_RETURN(train::TrainResult result, train::train(model, *examples, program.tokenizer.get(), train));
   if (result.end == train::TrainEnd::Interrupted)

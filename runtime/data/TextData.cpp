@@ -4,6 +4,7 @@
 #include "runtime/base/Parse.h"
 #include "runtime/base/Random.h"
 
+#include <algorithm>
 #include <limits>
 
 namespace mekik::data {
@@ -102,6 +103,7 @@ base::StatusOr<TextData> TextData::create(const Text &text, const tokenizer::Tok
                "stream for a text that is not a list of lines"));
   std::span<const TextLine> all = lines;
   MEKIK_ASSIGN_OR_RETURN(data.trainIds, encodeLines(text, all.first(split), tokenizer, *end));
+  data.end = end;
   data.trainLineCount = split;
   data.validationLineCount = lines.size() - split;
   if (data.hasValidation) {
@@ -127,10 +129,14 @@ base::Status TextData::checkContext(int64_t context) const {
 }
 
 Window TextData::windowAt(uint64_t seed, uint64_t step, uint64_t example, int64_t context) const {
-  size_t length = static_cast<size_t>(context);
-  uint64_t start = base::uniformIndex(seed, MEKIK_STREAM_DATA, step, example, trainIds.size() - length);
+  auto starts = static_cast<uint64_t>(startCount(context));
+  return windowFrom(static_cast<int64_t>(base::uniformIndex(seed, MEKIK_STREAM_DATA, step, example, starts)), context);
+}
+
+Window TextData::windowFrom(int64_t start, int64_t context) const {
+  size_t first = static_cast<size_t>(start), length = static_cast<size_t>(context);
   std::span<const int32_t> ids = trainIds;
-  return {ids.subspan(static_cast<size_t>(start), length), ids.subspan(static_cast<size_t>(start) + 1, length)};
+  return {ids.subspan(first, length), ids.subspan(first + 1, length)};
 }
 
 int64_t TextData::evaluationWindowCount(std::span<const int32_t> ids, int64_t context, int64_t limit) {
@@ -143,6 +149,34 @@ int64_t TextData::evaluationWindowCount(std::span<const int32_t> ids, int64_t co
 Window TextData::evaluationWindow(std::span<const int32_t> ids, int64_t context, int64_t index) {
   size_t length = static_cast<size_t>(context), start = static_cast<size_t>(index) * length;
   return {ids.subspan(start, length), ids.subspan(start + 1, length)};
+}
+
+int64_t TextData::targetCount(std::span<const int32_t> ids, int64_t context, int64_t limit) const {
+  int64_t size = static_cast<int64_t>(ids.size());
+  if (limit > 0 && limit < size)
+    size = limit;
+  return std::max<int64_t>(0, size - (end ? 1 : context));
+}
+
+int32_t TextData::targetAt(std::span<const int32_t> ids, int64_t index, std::span<int32_t> window) const {
+  size_t position = static_cast<size_t>(index) + (end ? 1 : window.size());
+  std::span<const int32_t> before = ids.first(position);
+  size_t used = 0;
+  while (used < window.size() && used < before.size()) {
+    ++used;
+    if (end && before[before.size() - used] == *end)
+      break; // the line starts behind it
+  }
+  size_t missing = window.size() - used;
+  std::fill_n(window.begin(), missing, end.value_or(0));
+  std::copy(before.end() - static_cast<ptrdiff_t>(used), before.end(),
+            window.begin() + static_cast<ptrdiff_t>(missing));
+  return ids[position];
+}
+
+int64_t TextData::targetIndexAt(uint64_t seed, uint64_t step, uint64_t example, int64_t context) const {
+  auto count = static_cast<uint64_t>(targetCount(trainIds, context));
+  return static_cast<int64_t>(base::uniformIndex(seed, MEKIK_STREAM_DATA, step, example, count));
 }
 
 } // namespace mekik::data

@@ -7,6 +7,7 @@
 #include "runtime/data/Text.h"
 #include "runtime/tokenizer/Tokenizer.h"
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -57,14 +58,29 @@ public:
 
   /// The window of training example `example` of step `step`, its start uniform over all starts. checkContext is OK.
   Window windowAt(uint64_t seed, uint64_t step, uint64_t example, int64_t context) const;
+  /// Number of starts of the training part, and the window at one of them.
+  int64_t startCount(int64_t context) const { return static_cast<int64_t>(trainIds.size()) - context; }
+  Window windowFrom(int64_t start, int64_t context) const;
 
   /// Windows of `ids` that do not overlap: starts s = 0, context, 2 context, ... while
   /// s + context + 1 <= min(size, limit). A limit of 0 is no limit.
   static int64_t evaluationWindowCount(std::span<const int32_t> ids, int64_t context, int64_t limit);
   static Window evaluationWindow(std::span<const int32_t> ids, int64_t context, int64_t index);
 
+  /// For models that predict only the symbol behind a window: every symbol that follows another one is a target. With
+  /// lines a window reaches back to the start of its line and is filled with end symbols before that; with a stream only
+  /// symbols behind a whole window are targets. A limit of 0 is no limit; otherwise targets are among the first `limit`.
+  int64_t targetCount(std::span<const int32_t> ids, int64_t context, int64_t limit = 0) const;
+  /// Target number `index`; the symbols before it go to `window`.
+  int32_t targetAt(std::span<const int32_t> ids, int64_t index, std::span<int32_t> window) const;
+  /// The target that training example `example` of step `step` sees, uniform over all of the training part.
+  int64_t targetIndexAt(uint64_t seed, uint64_t step, uint64_t example, int64_t context) const;
+  /// checkContext for such models.
+  base::Status checkTargets(int64_t context) const { return checkContext(end && context >= 1 ? 1 : context); }
+
 private:
   std::string origin;
+  std::optional<int32_t> end; // of Layout::Lines
   std::vector<int32_t> trainIds, validationIds;
   uint64_t trainLineCount = 0, validationLineCount = 0;
   bool hasValidation = true;

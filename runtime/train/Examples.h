@@ -34,6 +34,9 @@ public:
   virtual base::Status check(const model::Model &model, const MekikFunction &function) const = 0;
   /// Number of examples that an evaluation of this split averages over; 0 if the split is empty by request.
   virtual int64_t evaluationCount(const model::Model &model, const MekikFunction &function, Split split) const = 0;
+  /// True if the batch of `trainStep` is as large as the training part: then every step sees each example once, in
+  /// order, and nothing is drawn. `trainStep` passed check.
+  virtual bool takesAll(const model::Model &model, const MekikFunction &trainStep) const = 0;
   /// Writes the batch of the step, counted from 0. `function` passed check.
   virtual void writeTraining(model::Model &model, const MekikFunction &function, uint64_t seed, int64_t step) const = 0;
   /// Writes evaluation examples first, first + 1, ... until the batch is full.
@@ -46,8 +49,8 @@ public:
 };
 
 /// Windows of text for models with one input i32[batch, context] and one target i32[batch, context] (every next symbol)
-/// or i32[batch] (the symbol after the window). An evaluation takes the first `evaluationSymbols` symbols of a part in
-/// windows that do not overlap; 0 takes all. `tokenizer` must outlive the result.
+/// or i32[batch] (the symbol after the window). An evaluation takes the first `evaluationSymbols` symbols of a part, in
+/// windows that do not overlap or, for single targets, each of them; 0 takes all. `tokenizer` must outlive the result.
 std::unique_ptr<Examples> makeTextExamples(data::TextData data, std::string dataHash,
                                            const tokenizer::Tokenizer &tokenizer, int64_t evaluationSymbols);
 

@@ -49,9 +49,15 @@ public:
     return limit > 0 ? std::min(all, limit) : all;
   }
 
+  bool takesAll(const model::Model &, const MekikFunction &trainStep) const override {
+    return batchSize(trainStep) == data.trainExamples();
+  }
+
   void writeTraining(model::Model &model, const MekikFunction &function, uint64_t seed, int64_t step) const override {
+    bool all = takesAll(model, function);
     for (int64_t row = 0; row < batchSize(function); ++row)
-      writeRow(model, function, row, data.exampleAt(seed, static_cast<uint64_t>(step), static_cast<uint64_t>(row)));
+      writeRow(model, function, row,
+               all ? row : data.exampleAt(seed, static_cast<uint64_t>(step), static_cast<uint64_t>(row)));
   }
 
   void writeEvaluation(model::Model &model, const MekikFunction &function, Split split, int64_t first) const override {

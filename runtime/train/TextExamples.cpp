@@ -40,24 +40,43 @@ public:
         return base::failedPreconditionError(concat("model ", model.descriptor().name, " takes ids below ",
                                                     tensor->classes, " as ", tensor->name, ", the tokenizer has ",
                                                     tokenizer.size(), " symbols (", tokenizer.describe(), ")"));
-    return data.checkContext(input->shape[1]);
+    return target->rank == 1 ? data.checkTargets(input->shape[1]) : data.checkContext(input->shape[1]);
   }
 
   int64_t evaluationCount(const model::Model &model, const MekikFunction &function, Split split) const override {
-    return data::TextData::evaluationWindowCount(part(split), context(model, function), evaluationSymbols);
+    int64_t length = context(model, function);
+    return isSingle(model, function) ? data.targetCount(part(split), length, evaluationSymbols)
+                                     : data::TextData::evaluationWindowCount(part(split), length, evaluationSymbols);
+  }
+
+  bool takesAll(const model::Model &model, const MekikFunction &trainStep) const override {
+    int64_t length = context(model, trainStep);
+    return batchSize(trainStep) ==
+           (isSingle(model, trainStep) ? data.targetCount(data.train(), length) : data.startCount(length));
   }
 
   void writeTraining(model::Model &model, const MekikFunction &function, uint64_t seed, int64_t step) const override {
     int64_t batch = batchSize(function), length = context(model, function);
-    for (int64_t row = 0; row < batch; ++row)
-      writeRow(model, function, row,
-               data.windowAt(seed, static_cast<uint64_t>(step), static_cast<uint64_t>(row), length));
+    bool all = takesAll(model, function), single = isSingle(model, function);
+    auto number = static_cast<uint64_t>(step);
+    for (int64_t row = 0; row < batch; ++row) {
+      auto example = static_cast<uint64_t>(row);
+      if (single)
+        writeTarget(model, function, row, data.train(), all ? row : data.targetIndexAt(seed, number, example, length));
+      else
+        writeRow(model, function, row,
+                 all ? data.windowFrom(row, length) : data.windowAt(seed, number, example, length));
+    }
   }
 
   void writeEvaluation(model::Model &model, const MekikFunction &function, Split split, int64_t first) const override {
     int64_t batch = batchSize(function), length = context(model, function);
-    for (int64_t row = 0; row < batch; ++row)
-      writeRow(model, function, row, data::TextData::evaluationWindow(part(split), length, first + row));
+    for (int64_t row = 0; row < batch; ++row) {
+      if (isSingle(model, function))
+        writeTarget(model, function, row, part(split), first + row);
+      else
+        writeRow(model, function, row, data::TextData::evaluationWindow(part(split), length, first + row));
+    }
   }
 
   base::StatusOr<CountedLoss> countedLoss(const model::Model &model, const MekikFunction &function,
@@ -85,15 +104,26 @@ private:
     return (*model.tensor(function, MEKIK_INPUT))->shape[1];
   }
 
+  /// True for models that predict the symbol behind the window and no other.
+  static bool isSingle(const model::Model &model, const MekikFunction &function) {
+    return (*model.tensor(function, MEKIK_TARGET))->rank == 1;
+  }
+
+  static int32_t *rowOf(model::Model &model, const MekikTensor &tensor, int64_t row) {
+    return static_cast<int32_t *>(model.data(tensor)) + row * (tensor.rank == 1 ? 1 : tensor.shape[1]);
+  }
+
   static void writeRow(model::Model &model, const MekikFunction &function, int64_t row, const data::Window &window) {
     const MekikTensor &input = **model.tensor(function, MEKIK_INPUT), &target = **model.tensor(function, MEKIK_TARGET);
-    auto *inputIds = static_cast<int32_t *>(model.data(input));
-    auto *targetIds = static_cast<int32_t *>(model.data(target));
-    std::copy(window.input.begin(), window.input.end(), inputIds + row * input.shape[1]);
-    if (target.rank == 1)
-      targetIds[row] = window.target.back();
-    else
-      std::copy(window.target.begin(), window.target.end(), targetIds + row * target.shape[1]);
+    std::copy(window.input.begin(), window.input.end(), rowOf(model, input, row));
+    std::copy(window.target.begin(), window.target.end(), rowOf(model, target, row));
+  }
+
+  void writeTarget(model::Model &model, const MekikFunction &function, int64_t row, std::span<const int32_t> ids,
+                   int64_t index) const {
+    const MekikTensor &input = **model.tensor(function, MEKIK_INPUT), &target = **model.tensor(function, MEKIK_TARGET);
+    std::span<int32_t> window(rowOf(model, input, row), static_cast<size_t>(input.shape[1]));
+    *rowOf(model, target, row) = data.targetAt(ids, index, window);
   }
 
   data::TextData data;

@@ -176,6 +176,32 @@ TEST(TextData, ChoosesWindowsByNothingButSeedStepAndExample) {
   EXPECT_EQ(first, (std::vector<int32_t>{18, 1, 1, 15, 2, 13, 7, 18}));
 }
 
+TEST(TextData, SingleTargetsSeeNothingFromBeforeTheirLine) {
+  using Seen = std::vector<int32_t>; // window and target
+  auto all = [](const TextData &data, int64_t context) {
+    std::vector<Seen> seen;
+    for (int64_t i = 0; i < data.targetCount(data.train(), context); ++i) {
+      Seen one(static_cast<size_t>(context));
+      int32_t target = data.targetAt(data.train(), i, one);
+      one.push_back(target);
+      seen.push_back(one);
+    }
+    return seen;
+  };
+  Loaded lines = load(textOf("ab\nc\n"), {Layout::Lines, 0}); // . a b . c .
+  EXPECT_EQ(all(lines.data, 3), (std::vector<Seen>{{0, 0, 0, 1}, {0, 0, 1, 2}, {0, 1, 2, 0}, {0, 0, 0, 3}, {0, 0, 3, 0}}));
+  EXPECT_EQ(all(lines.data, 1), (std::vector<Seen>{{0, 1}, {1, 2}, {2, 0}, {0, 3}, {3, 0}}));
+  EXPECT_EQ(lines.data.targetCount(lines.data.train(), 3, 4), 3);
+  EXPECT_TRUE(lines.data.checkTargets(100).ok()); // what is missing is filled
+  Loaded stream = load(textOf("abca"), {Layout::Stream, 0});
+  EXPECT_EQ(all(stream.data, 2), (std::vector<Seen>{{0, 1, 2}, {1, 2, 0}}));
+  expectFailure(stream.data.checkTargets(4), {"context 4 needs at least 5"});
+  std::set<int64_t> drawn;
+  for (uint64_t step = 0; step < 100; ++step)
+    drawn.insert(lines.data.targetIndexAt(1, step, 0, 3));
+  EXPECT_EQ(drawn, (std::set<int64_t>{0, 1, 2, 3, 4}));
+}
+
 TEST(TextData, RefusesATextShorterThanTheContext) {
   for (size_t size : {1u, 7u, 8u}) {
     Loaded loaded = load(textOf(std::string(size, 'a')), {Layout::Stream, 0});
