@@ -68,7 +68,8 @@ StatusOr<std::vector<Named>> Feed::call(mlir::func::FuncOp function) const {
   std::vector<Named> named;
   for (unsigned i = 0; i < results->size(); ++i)
     named.push_back({text(function, i, graph::kRole, true), text(function, i, graph::kName, true),
-                     std::move((*results)[i])});
+                     std::move((*results)[i]),
+                     describe(llvm::cast<mlir::RankedTensorType>(function.getResultTypes()[i]))});
   return named;
 }
 

@@ -15,6 +15,7 @@ namespace mekik::tool {
 struct Named {
   std::string role, name;
   reference::Tensor tensor;
+  std::string type; // "f32[8, 16]"
 };
 
 /// What is known so far: parameters, inputs, targets, seed, step. The names of seed and step do not matter.

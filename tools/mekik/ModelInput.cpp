@@ -163,6 +163,10 @@ StatusOr<LoadedModel> load(const ModelInput &input, Need need) {
                                            "with --data FILE, or --tokenizer bytes"));
     }
   }
+  if (!input.contextOf.empty() && loaded.tokenizer && declares("context")) {
+    MEKIK_ASSIGN_OR_RETURN(std::vector<int32_t> ids, loaded.tokenizer->encode(input.contextOf, "--text"));
+    overrides.emplace("context", std::to_string(ids.size()));
+  }
   if (input.smallBatch && declares("batch"))
     overrides.emplace("batch", "1");
   MEKIK_ASSIGN_OR_RETURN(loaded.compiler, compile(input, compilerOptions(input, std::move(overrides))));

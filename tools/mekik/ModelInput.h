@@ -25,6 +25,7 @@ struct ModelInput {
   bool gradientFunction = false;
   bool verifyEach = false;
   std::optional<frontend::Precision> precision; // wins over the source
+  std::string contextOf;   // a text; a `config context` that -D does not set becomes its number of symbols. Empty: none
   bool smallBatch = false; // a `config batch` that -D does not set becomes 1
 };
 

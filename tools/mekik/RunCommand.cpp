@@ -11,6 +11,7 @@
 #include "tools/mekik/Command.h"
 #include "tools/mekik/Feed.h"
 #include "tools/mekik/ModelInput.h"
+#include "tools/mekik/RunInputs.h"
 #include <cmath>
 #include <set>
 
@@ -24,133 +25,12 @@ using reference::Tensor;
 
 struct RunCommand {
   ModelInput input;
-  std::vector<std::string> values;     // NAME=NUMBERS
-  std::string tensors, text, checkpoint;
-  std::vector<std::string> shown;      // outputs and probes; empty: all
+  RunInputs inputs;
+  std::string checkpoint;
+  std::vector<std::string> shown; // outputs and probes; empty: all
   uint64_t seed = 1;
   int digits = 4;
   bool json = false;
-};
-
-checkpoint::DataType dataType(Tensor::ElementType type) {
-  switch (type) {
-  case Tensor::ElementType::F32:
-    return checkpoint::DataType::F32;
-  case Tensor::ElementType::F64:
-    return checkpoint::DataType::F64;
-  case Tensor::ElementType::I32:
-    return checkpoint::DataType::I32;
-  case Tensor::ElementType::I64:
-    return checkpoint::DataType::I64;
-  default:
-    return checkpoint::DataType::Bool;
-  }
-}
-
-Status checkClasses(const Argument &argument, const Tensor &tensor, const std::string &origin) {
-  for (int64_t i = 0; argument.classes > 0 && i < tensor.size(); ++i)
-    if (double id = tensor.getDouble(i); id < 0 || id >= static_cast<double>(argument.classes))
-      return base::invalidArgumentError(concat(origin, ": element ", i, " of ", argument.name, " is ",
-                                               base::formatNumber(id), ", expected an id from 0 to ", argument.classes - 1));
-  return {};
-}
-
-StatusOr<Tensor> fromNumbers(const Argument &argument, const std::string &numbers, const std::string &origin) {
-  Tensor tensor = reference::zeros(argument.type);
-  int64_t count = 0;
-  for (size_t begin = 0; begin <= numbers.size();) {
-    size_t end = std::min(numbers.find(',', begin), numbers.size());
-    MEKIK_ASSIGN_OR_RETURN(double value,
-                           base::parseNumber(origin, numbers.substr(begin, end - begin)));
-    if (count < tensor.size())
-      tensor.setDouble(count, value);
-    ++count;
-    begin = end + 1;
-  }
-  if (count != tensor.size())
-    return base::invalidArgumentError(concat(origin, ": ", argument.name, " is ", describe(argument.type), ", which takes ",
-                                             tensor.size(), " numbers, got ", count));
-  MEKIK_RETURN_IF_ERROR(checkClasses(argument, tensor, origin));
-  return tensor;
-}
-
-class Runner {
-public:
-  Runner(const RunCommand &command, std::vector<Argument> arguments) : command(command), arguments(std::move(arguments)) {}
-
-  Feed feed;
-
-  /// Inputs and targets from the command line. What is not given of the inputs is zero, and said.
-  Status readInputs(const tokenizer::Tokenizer *tokenizer) {
-    if (!command.tensors.empty()) {
-      MEKIK_ASSIGN_OR_RETURN(checkpoint::Safetensors file, checkpoint::Safetensors::load(command.tensors));
-      for (const Argument &argument : arguments) {
-        if (!file.find(argument.name))
-          continue;
-        Tensor tensor = reference::zeros(argument.type);
-        MEKIK_RETURN_IF_ERROR(checkpoint::copyTensor(file, argument.name, dataType(tensor.type()), tensor.shape(), tensor.data()));
-        MEKIK_RETURN_IF_ERROR(checkClasses(argument, tensor, command.tensors));
-        feed.set(argument.role, argument.name, std::move(tensor));
-      }
-    }
-    if (!command.text.empty())
-      MEKIK_RETURN_IF_ERROR(readText(tokenizer));
-    for (const std::string &value : command.values) {
-      size_t equals = value.find('=');
-      std::string name = value.substr(0, equals);
-      const Argument *argument = find(name);
-      if (equals == std::string::npos || !argument)
-        return wrongUsage(concat("--set ", value, ": expected NAME=NUMBERS, where NAME is one of ", names()));
-      StatusOr<Tensor> tensor = fromNumbers(*argument, value.substr(equals + 1), concat("--set ", name));
-      if (!tensor.ok())
-        return wrongUsage(tensor.status().message());
-      feed.set(argument->role, name, std::move(*tensor));
-    }
-    for (const Argument &argument : arguments)
-      if (argument.role == "input" && !feed.find("input", argument.name)) {
-        printError(concat("input ", argument.name, " is not given and stays zero\n"));
-        feed.set("input", argument.name, reference::zeros(argument.type));
-      }
-    return {};
-  }
-
-private:
-  const Argument *find(const std::string &name) const {
-    for (const Argument &argument : arguments)
-      if (argument.name == name)
-        return &argument;
-    return nullptr;
-  }
-
-  std::string names() const {
-    std::string text;
-    for (const Argument &argument : arguments)
-      base::append(text, text.empty() ? "" : ", ", argument.name, " (", describe(argument.type), ")");
-    return text;
-  }
-
-  Status readText(const tokenizer::Tokenizer *tokenizer) {
-    if (!tokenizer)
-      return wrongUsage("--text needs a tokenizer: give --checkpoint, or --data with the text of the model");
-    for (const Argument &argument : arguments) {
-      if (argument.role != "input" || !argument.type.getElementType().isInteger(32))
-        continue;
-      MEKIK_ASSIGN_OR_RETURN(std::vector<int32_t> ids, tokenizer->encode(command.text, "--text"));
-      Tensor tensor = reference::zeros(argument.type);
-      if (static_cast<int64_t>(ids.size()) > tensor.size())
-        return base::invalidArgumentError(concat("--text: ", argument.name, " holds ", tensor.size(), " symbols, the text has ",
-                                                 ids.size(), "; shorten it"));
-      // What follows a text that is shorter is filled with the start of a next one.
-      for (int64_t i = 0; i < tensor.size(); ++i)
-        tensor.setDouble(i, i < static_cast<int64_t>(ids.size()) ? ids[static_cast<size_t>(i)] : tokenizer->defaultStart());
-      feed.set("input", argument.name, std::move(tensor));
-      return {};
-    }
-    return wrongUsage("--text: the model has no input of ids");
-  }
-
-  const RunCommand &command;
-  std::vector<Argument> arguments;
 };
 
 std::string numberText(const Tensor &tensor, int64_t index, int digits) {
@@ -179,7 +59,8 @@ std::string tableOf(const Named &named, int digits) {
       index = concat(rest % shape[axis], index.empty() ? "" : ", ", index);
       rest /= shape[axis];
     }
-    base::append(text, named.role, " ", named.name, index.empty() ? "" : concat("[", index, "]"), "\n");
+    base::append(text, named.role, named.name.empty() ? "" : " ", named.name, index.empty() ? "" : concat("[", index, "]"));
+    base::append(text, matrix > 0 ? "" : concat(": ", named.type), "\n");
     for (int64_t row = 0; row < rows; ++row) {
       for (int64_t column = 0; column < columns; ++column) {
         const std::string &cell = cells[begin + static_cast<size_t>(row * columns + column)];
@@ -222,7 +103,9 @@ StatusOr<LoadedModel> loadFor(const RunCommand &command, std::optional<checkpoin
   return loadAs(command.input, checkpoint->info.configuration, std::move(tokenizer));
 }
 
-Status run(const RunCommand &command) {
+Status run(RunCommand &command) {
+  if (command.checkpoint.empty())
+    command.input.contextOf = command.inputs.text;
   std::optional<checkpoint::Checkpoint> checkpoint;
   MEKIK_ASSIGN_OR_RETURN(LoadedModel model, loadFor(command, checkpoint));
   std::string messages;
@@ -241,26 +124,26 @@ Status run(const RunCommand &command) {
   for (Argument &argument : given)
     if ((argument.role == "input" || argument.role == "target") && seen.insert(argument.name).second)
       arguments.push_back(argument);
-  Runner runner(command, arguments);
-  MEKIK_RETURN_IF_ERROR(runner.readInputs(model.tokenizer.get()));
+  Feed feed;
+  MEKIK_RETURN_IF_ERROR(command.inputs.read(feed, arguments, model.tokenizer.get()));
   if (checkpoint) {
     for (const Argument &argument : argumentsOf(forward)) {
       if (argument.role != "parameter")
         continue;
       Tensor tensor = reference::zeros(argument.type);
-      MEKIK_RETURN_IF_ERROR(checkpoint::copyTensor(checkpoint->file, argument.name, dataType(tensor.type()), tensor.shape(), tensor.data()));
-      runner.feed.set("parameter", argument.name, std::move(tensor));
+      MEKIK_RETURN_IF_ERROR(checkpoint::copyTensor(checkpoint->file, argument.name, dataTypeOf(tensor.type()), tensor.shape(), tensor.data()));
+      feed.set("parameter", argument.name, std::move(tensor));
     }
   } else {
-    MEKIK_RETURN_IF_ERROR(initialize(runner.feed, module, command.seed));
+    MEKIK_RETURN_IF_ERROR(initialize(feed, module, command.seed));
   }
 
-  MEKIK_ASSIGN_OR_RETURN(std::vector<Named> results, runner.feed.call(forward));
+  MEKIK_ASSIGN_OR_RETURN(std::vector<Named> results, feed.call(forward));
   bool hasTargets = loss != nullptr;
   for (const Argument &argument : arguments)
-    hasTargets = hasTargets && (argument.role != "target" || runner.feed.find("target", argument.name));
+    hasTargets = hasTargets && (argument.role != "target" || feed.find("target", argument.name));
   if (hasTargets) {
-    MEKIK_ASSIGN_OR_RETURN(std::vector<Named> losses, runner.feed.call(loss));
+    MEKIK_ASSIGN_OR_RETURN(std::vector<Named> losses, feed.call(loss));
     for (Named &result : losses)
       results.push_back(std::move(result));
   }
@@ -293,12 +176,14 @@ Action addRun(CLI::App &app) {
   CLI::App *sub = app.add_subcommand("run", "Feed a model inputs, show its outputs and probes.");
   addModelOptions(*sub, command->input);
   addTextOptions(*sub, command->input);
-  sub->add_option("--set", command->values, "Elements of an input or target, in order: --set x=1,2.5,-3. May be repeated.")
+  sub->add_option("--set", command->inputs.values, "Elements of an input or target, in order: --set x=1,2.5,-3, or as nested lists,\n"
+                                           "--set \"x=[[1, 0], [3, 2]]\", or from a file of these: --set x=@FILE. May be repeated.")
       ->type_name("NAME=NUMBERS")
       ->allow_extra_args(false)
       ->take_all();
-  sub->add_option("--tensors", command->tensors, "Inputs and targets by name.")->type_name("FILE.safetensors");
-  sub->add_option("--text", command->text, "The first input of ids, as text.")->type_name("TEXT");
+  sub->add_option("--tensors", command->inputs.tensors, "Inputs and targets by name.")->type_name("FILE.safetensors");
+  sub->add_option("--text", command->inputs.text, "The first input of ids, as text. A `config context` that -D does not set becomes\n"
+                                                    "the length of the text.")->type_name("TEXT");
   sub->add_option("--checkpoint", command->checkpoint, "A checkpoint, or the folder of a run. Without it, parameters are as\n"
                                                        "training would begin with.")
       ->type_name("FILE");
@@ -310,6 +195,8 @@ Action addRun(CLI::App &app) {
   sub->add_option("--digits", command->digits, "Digits behind the point.")->type_name("N")->check(CLI::Range(0, 17))->capture_default_str();
   sub->add_flag("--json", command->json, "A JSON object on standard output.");
   addExamples(*sub, "mekik run models/gpt/gpt.mekik --checkpoint run --text \"damlaya\" --show logits\n"
+                    "mekik run models/attention/attention.mekik --text gönül --show weights --digits 2\n"
+                    "mekik run models/attention/averages.mekik --set \"x=[[1, 0], [3, 2], [5, 4], [7, 2]]\"\n"
                     "mekik run my.mekik --set x=0.5,-1 --digits 6");
   return [command] { return run(*command); };
 }
