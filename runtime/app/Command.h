@@ -26,7 +26,7 @@ struct Command {
   base::Status (*run)(const Program &program, const Options &options);
 };
 
-extern const Command trainCommand, sampleCommand, evalCommand, infoCommand;
+extern const Command trainCommand, sampleCommand, evalCommand, attentionCommand, infoCommand;
 
 /// The same failure as one of the command line: exit status 2.
 inline base::Status wrongUsage(const base::Status &status) {

@@ -10,14 +10,14 @@ using base::concat;
 using base::Status;
 
 constexpr int exitDone = 0, exitFailed = 1, exitWrongUsage = 2;
-const Command *const commands[] = {&trainCommand, &sampleCommand, &evalCommand, &infoCommand};
+const Command *const commands[] = {&trainCommand, &sampleCommand, &evalCommand, &attentionCommand, &infoCommand};
 
 std::string programHelp(std::string_view program, const MekikModel &model) {
   std::string text = concat("usage: ", program, " COMMAND [OPTIONS]\n\nThe model ", model.name, ", compiled by Mekik ",
                             model.compilerVersion, ".\n\ncommands\n");
   for (const Command *command : commands) {
     std::string name(command->name);
-    name.resize(10, ' ');
+    name.resize(11, ' ');
     base::append(text, "  ", name, command->summary, "\n");
   }
   return concat(text, "\n", program, " COMMAND --help describes a command.\n");
@@ -79,7 +79,7 @@ int mekikMain(int argc, char **argv, const MekikModel &model, std::string_view t
   return report(name, {base::StatusCode::WrongUsage,
                        concat("unknown command ", base::quoted(word),
                               suggestion ? concat("; did you mean ", *suggestion, "?")
-                                         : std::string("; the commands are train, sample, eval and info"))});
+                                         : std::string("; the commands are train, sample, eval, attention and info"))});
 }
 
 } // namespace mekik::app

@@ -1,4 +1,4 @@
-// The program around a compiled model: train, sample, eval, info.
+// The program around a compiled model: train, sample, eval, attention, info.
 #ifndef MEKIK_RUNTIME_APP_MAIN_H
 #define MEKIK_RUNTIME_APP_MAIN_H
 

@@ -22,6 +22,7 @@ Action addCompile(CLI::App &app);
 Action addTrain(CLI::App &app);
 Action addSample(CLI::App &app);
 Action addEval(CLI::App &app);
+Action addAttention(CLI::App &app);
 Action addRun(CLI::App &app);
 Action addPlan(CLI::App &app);
 Action addCheck(CLI::App &app);

@@ -117,9 +117,9 @@ static int run(int argc, char **argv) {
                    "mekik COMMAND --help");
   std::vector<std::pair<std::string, Action>> actions = {
       {"compile", addCompile(app)}, {"train", addTrain(app)},     {"sample", addSample(app)},
-      {"eval", addEval(app)},       {"run", addRun(app)},         {"plan", addPlan(app)},
-      {"check", addCheck(app)},     {"inspect", addInspect(app)}, {"tokenize", addTokenize(app)},
-      {"ngram", addNgram(app)},     {"completion", addCompletion(app)},
+      {"eval", addEval(app)},       {"attention", addAttention(app)}, {"run", addRun(app)},
+      {"plan", addPlan(app)},       {"check", addCheck(app)},     {"inspect", addInspect(app)},
+      {"tokenize", addTokenize(app)}, {"ngram", addNgram(app)},   {"completion", addCompletion(app)},
   };
   // CLI11 reports by exceptions; they end here.
   try {

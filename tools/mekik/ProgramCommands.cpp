@@ -1,4 +1,4 @@
-// train, sample, eval: compile the model, or find it compiled, and become its program. The program's own options are
+// train, sample, eval, attention: compile the model, or find it compiled, and become its program. The program's own options are
 // taken from its tables, so that both command lines are one.
 #include "runtime/app/Command.h"
 #include "runtime/base/Concat.h"
@@ -135,6 +135,17 @@ Action addSample(CLI::App &app) {
   addExamples(*sub, "mekik sample models/gpt/gpt.mekik --count 12 --mark-new proverbs.txt\n"
                     "mekik sample models/gpt/gpt.mekik --checkpoint run --prompt \"su \" --temperature 0.7");
   return [command] { return useCheckpoint(*command, "sample"); };
+}
+
+Action addAttention(CLI::App &app) {
+  auto command = std::make_shared<ProgramCommand>();
+  CLI::App *sub = app.add_subcommand("attention", "Show where each head of a trained model looks.");
+  sub->add_option("MODEL", command->input.path, "The model (.mekik) that was trained.")->required();
+  addCpuOption(*sub, command->input);
+  command->forwarded.emplace(*sub, app::attentionCommand.options);
+  addExamples(*sub, "mekik attention models/gpt/gpt.mekik --checkpoint run --prompt gönül\n"
+                    "mekik attention models/gpt/gpt.mekik --prompt gönül --svg gönül.svg --digits 3");
+  return [command] { return useCheckpoint(*command, "attention"); };
 }
 
 Action addEval(CLI::App &app) {
