@@ -155,11 +155,11 @@ int64_t TextData::targetCount(std::span<const int32_t> ids, int64_t context, int
   int64_t size = static_cast<int64_t>(ids.size());
   if (limit > 0 && limit < size)
     size = limit;
-  return std::max<int64_t>(0, size - (end ? 1 : context));
+  return std::max<int64_t>(0, size - firstTarget(context));
 }
 
 int32_t TextData::targetAt(std::span<const int32_t> ids, int64_t index, std::span<int32_t> window) const {
-  size_t position = static_cast<size_t>(index) + (end ? 1 : window.size());
+  size_t position = static_cast<size_t>(index + firstTarget(static_cast<int64_t>(window.size())));
   std::span<const int32_t> before = ids.first(position);
   size_t used = 0;
   while (used < window.size() && used < before.size()) {

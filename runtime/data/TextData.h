@@ -71,6 +71,8 @@ public:
   /// lines a window reaches back to the start of its line and is filled with end symbols before that; with a stream only
   /// symbols behind a whole window are targets. A limit of 0 is no limit; otherwise targets are among the first `limit`.
   int64_t targetCount(std::span<const int32_t> ids, int64_t context, int64_t limit = 0) const;
+  /// Place of the first target, counted from 0.
+  int64_t firstTarget(int64_t context) const { return end ? 1 : context; }
   /// Target number `index`; the symbols before it go to `window`.
   int32_t targetAt(std::span<const int32_t> ids, int64_t index, std::span<int32_t> window) const;
   /// The target that training example `example` of step `step` sees, uniform over all of the training part.

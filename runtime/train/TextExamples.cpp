@@ -85,10 +85,10 @@ public:
     auto lossOf = [&](Split split) {
       int64_t batch = batchSize(function), windows = evaluationCount(model, function, split) / batch * batch;
       auto length = static_cast<size_t>(context(model, function)), count = static_cast<size_t>(windows);
-      // A target of rank 1 is the symbol after the window, otherwise each symbol of the window has one.
-      bool isLast = (*model.tensor(function, MEKIK_TARGET))->rank == 1;
-      return counted
-          .loss(part(split), 1, isLast ? ngram::Places{length, length, count} : ngram::Places{1, 1, count * length})
+      // A window has one target, the symbol behind it, or each of its symbols has one.
+      auto first = static_cast<size_t>(data.firstTarget(context(model, function)));
+      bool single = isSingle(model, function);
+      return counted.loss(part(split), 1, single ? ngram::Places{first, 1, count} : ngram::Places{1, 1, count * length})
           .mean;
     };
     CountedLoss result{.train = lossOf(Split::Train), .validation = {}};

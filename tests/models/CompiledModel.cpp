@@ -1,5 +1,6 @@
 #include "tests/models/CompiledModel.h"
 #include <cstdlib>
+#include <cstring>
 #include <gtest/gtest.h>
 
 using namespace mekik;
@@ -53,6 +54,12 @@ void CompiledModel::setParameter(const std::string &name, const std::vector<doub
   write(**tensor, values);
 }
 
+void CompiledModel::clearState() {
+  for (uint64_t i = 0; i < code->model()->tensorCount; ++i)
+    if (const MekikTensor &tensor = code->model()->tensors[i]; tensor.role == MEKIK_OPTIMIZER_STATE)
+      std::memset(model->data(tensor), 0, tensor.bytes);
+}
+
 void CompiledModel::call(const std::string &name, int64_t step, uint64_t seed) {
   auto found = model->function(name);
   ASSERT_TRUE(found.ok()) << found.status().message();
@@ -76,6 +83,7 @@ double CompiledModel::loss() {
 }
 
 std::vector<double> CompiledModel::output(const std::string &name) { return readResult(MEKIK_OUTPUT, name); }
+std::vector<double> CompiledModel::probe(const std::string &name) { return readResult(MEKIK_PROBE, name); }
 std::vector<double> CompiledModel::gradient(const std::string &name) { return readResult(MEKIK_GRADIENT, name); }
 
 std::vector<double> CompiledModel::readResult(MekikRole role, const std::string &name) {

@@ -26,12 +26,15 @@ public:
   /// What `call` writes to the inputs and targets of a function, by name; they stay until set again.
   void set(const std::string &name, std::vector<double> values) { inputs[name] = std::move(values); }
   void setParameter(const std::string &name, const std::vector<double> &values);
+  /// Optimizer state as before the first step: zero.
+  void clearState();
   /// Runs a function of the model.
   void call(const std::string &function, int64_t step = 0, uint64_t seed = 1);
 
   // Of the last call.
   double loss();
   std::vector<double> output(const std::string &name);
+  std::vector<double> probe(const std::string &name);
   std::vector<double> gradient(const std::string &name);
 
   std::vector<std::string> parameterNames() const;
