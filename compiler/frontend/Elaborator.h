@@ -155,6 +155,16 @@ private:
   Term callReshape(Arguments &a);
   Term callTranspose(Arguments &a);
   Term callConcat(Arguments &a);
+  Term callStacked(Arguments &a);
+  Term callReverse(Arguments &a);
+  Term callConvolution(Arguments &a);
+  Term callMaxPool(Arguments &a);
+  Term callAveragePool(Arguments &a);
+  template <typename Op> Term pool(Arguments &a);
+  /// `value`, made by sliding over axes of x, with the names of x's axes where sizes are the same.
+  Term slid(Arguments &a, mlir::Value x, mlir::Value value, const std::string &channels);
+  /// False after a message.
+  bool listedTensors(Arguments &a, std::vector<mlir::Value> &parts);
   Term callBroadcast(Arguments &a);
   Term callFull(Arguments &a);
   Term callPositions(Arguments &a);

@@ -192,45 +192,6 @@ Term Elaborator::callTranspose(Arguments &a) {
   return result(at(a.range()).transpose(x, order), names, a.range());
 }
 
-Term Elaborator::callConcat(Arguments &a) {
-  if (a.term(0).isList() && a.term(0).list().empty())
-    return a.fail(0, "the list of tensors is empty; give at least one, as in concat([x, y], axis = 0)"), Term();
-  if (!a.term(0).isList())
-    return a.fail(0, absl::StrCat("expected a list of tensors, such as concat([x, y], axis = 0), found ",
-                                  kindOf(a.term(0)))),
-           Term();
-  std::vector<mlir::Value> parts;
-  for (const Term &term : a.term(0).list()) {
-    if (!term.isTensor())
-      return a.fail(0, absl::StrCat("the list must hold tensors, found ", kindOf(term))), Term();
-    parts.push_back(term.tensor());
-  }
-  auto first = graph::shapeOf(parts[0]);
-  auto axis = a.axis(1, first.size());
-  if (!axis)
-    return {};
-  std::vector<int64_t> shape(first.begin(), first.end());
-  for (size_t i = 1; i < parts.size(); ++i) {
-    auto other = graph::shapeOf(parts[i]);
-    bool fits =
-        other.size() == first.size() && llvm::cast<mlir::RankedTensorType>(parts[i].getType()).getElementType() ==
-                                            llvm::cast<mlir::RankedTensorType>(parts[0].getType()).getElementType();
-    for (size_t j = 0; fits && j < first.size(); ++j)
-      fits = static_cast<int64_t>(j) == *axis || other[j] == first[j];
-    if (!fits)
-      return a.fail(0, absl::StrCat("the tensors must be of one type and alike in all axes but axis ", *axis,
-                                    ", found ", describe(parts[0]), " and ", describe(parts[i]))),
-             Term();
-    shape[*axis] += other[*axis];
-  }
-  Names names = dimensions.of(parts[0]);
-  if (parts.size() > 1)
-    names[*axis] = "";
-  mlir::Value value = graph::ConcatOp::create(builder, location(a.range()), graph::withShape(parts[0], shape), parts,
-                                              builder.getI64IntegerAttr(*axis));
-  return result(value, names, a.range());
-}
-
 Term Elaborator::callBroadcast(Arguments &a) {
   auto shape = a.integers(1);
   if (!shape)
@@ -501,6 +462,8 @@ const std::vector<Signature> &signatures() {
       {"reshape", "x, shape", &E::callReshape},
       {"transpose", "x, order?", &E::callTranspose},
       {"concat", "tensors, axis", &E::callConcat},
+      {"stack", "tensors, axis?", &E::callStacked},
+      {"reverse", "x, axis?", &E::callReverse},
       {"broadcast", "x, shape", &E::callBroadcast},
       {"full", "shape, value", &E::callFull},
       {"positions", "count", &E::callPositions},
@@ -508,6 +471,9 @@ const std::vector<Signature> &signatures() {
       {"select", "condition, x, y", &E::callSelect},
       {"embedding", "ids, table", &E::callEmbedding},
       {"one_hot", "ids, classes", &E::callOneHot},
+      {"convolution", "x, filter, stride?, padding?, dilation?, groups?", &E::callConvolution},
+      {"max_pool", "x, size, stride?, padding?", &E::callMaxPool},
+      {"average_pool", "x, size, stride?, padding?", &E::callAveragePool},
       {"mask", "scores, keep", &E::callMask},
       {"drop", "x, share", &E::callDrop},
       {"cross_entropy", "logits, target, reduction?, ignore?, smoothing?", &E::callCrossEntropy},

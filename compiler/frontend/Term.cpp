@@ -45,6 +45,9 @@ std::string kindOf(const Term &term) {
 
 namespace {
 
+/// Lists that double in a loop must not take all memory.
+constexpr size_t kLongestList = 65536;
+
 std::optional<Term> overflow(std::string &problem, Operator op, int64_t a, int64_t b) {
   problem = absl::StrCat("the result of ", a, " ", syntax::spelling(op), " ", b, " does not fit into 64 bits");
   return std::nullopt;
@@ -174,6 +177,15 @@ std::optional<Term> evaluate(Operator op, const Term &left, const Term &right, s
     return Term(compare(op, left.text(), right.text()));
   if (equality && left.isBool() && right.isBool())
     return Term(compare(op, left.boolean(), right.boolean()));
+  if (op == Operator::Add && left.isList() && right.isList()) {
+    if (left.list().size() + right.list().size() > kLongestList) {
+      problem = absl::StrCat("a list of more than ", kLongestList, " items");
+      return std::nullopt;
+    }
+    Term::List both = left.list();
+    both.insert(both.end(), right.list().begin(), right.list().end());
+    return Term(std::move(both));
+  }
   if ((op == Operator::And || op == Operator::Or) && left.isBool() && right.isBool())
     return Term(op == Operator::And ? left.boolean() && right.boolean() : left.boolean() || right.boolean());
   problem = absl::StrCat("'", syntax::spelling(op), "' has no meaning between ", kindOf(left), " and ", kindOf(right));

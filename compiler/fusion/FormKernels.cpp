@@ -2,6 +2,7 @@
 // straight list of calls and views.
 #include "compiler/driver/Passes.h"
 #include "compiler/fusion/Grouping.h"
+#include "compiler/fusion/Unrolled.h"
 #include "compiler/graph/Access.h"
 #include "compiler/graph/Build.h"
 #include "compiler/graph/ModelConventions.h"
@@ -103,7 +104,7 @@ double operationsOf(Operation *op) {
   if (auto contraction = dyn_cast<graph::ContractionOpInterface>(op)) {
     for (int64_t size : shapeOf(op->getResult(0)))
       elements *= size;
-    for (auto [label, size] : llvm::zip(contraction.leftLabels(), shapeOf(op->getOperand(0))))
+    for (auto [label, size] : llvm::zip(contraction.leftLabels(), contraction.leftLayout().shape))
       if (!contraction.resultLabels().contains(label))
         elements *= size;
     return 2 * elements;
@@ -139,6 +140,7 @@ public:
   explicit Outliner(ModuleOp module) : module(module) {}
 
   void run(func::FuncOp function) {
+    shareUnrolled(function);
     flattenTrailingFolds(function);
     spreadWhereRead(function);
     giveBuffersToOperands(function);

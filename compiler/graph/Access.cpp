@@ -36,6 +36,7 @@ public:
   }
   Index constantIndex(int64_t) override { return {nextToken++}; }
   Index addToIndex(Index index, int64_t amount) override { return amount == 0 ? index : Index{nextToken++}; }
+  Index combineIndices(Index, int64_t, Index) override { return {nextToken++}; }
   Number indexToNumber(Index) override {
     accesses.usesPosition = true;
     return {numerics::ElementType::I32, 0};

@@ -30,6 +30,8 @@ public:
 
   virtual Index constantIndex(int64_t value) = 0;
   virtual Index addToIndex(Index index, int64_t amount) = 0;
+  /// `a` * `factor` + `b`.
+  virtual Index combineIndices(Index a, int64_t factor, Index b) = 0;
   /// The position as an I32 number, one per lane where lanes differ.
   virtual numerics::Number indexToNumber(Index index) = 0;
   /// A computed I32 or I64 position, e.g. a token id; the value is never negative.

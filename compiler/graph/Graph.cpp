@@ -1,5 +1,5 @@
 // Registration of the dialect, and what all op families share.
-#include "compiler/graph/Graph.h"
+#include "compiler/graph/Build.h"
 #include "compiler/numerics/NumberArithmetic.h"
 #include "mlir/IR/Builders.h"
 #include "mlir/IR/OpImplementation.h"
@@ -45,6 +45,15 @@ ElementType graph::elementType(Type type) {
 }
 
 ElementType graph::elementType(Value tensor) { return elementType(tensor.getType()); }
+
+Layout graph::denseLayout(Value tensor) {
+  Layout layout;
+  layout.shape.assign(shapeOf(tensor).begin(), shapeOf(tensor).end());
+  layout.strides.assign(layout.shape.size(), 1);
+  for (size_t axis = layout.shape.size(); axis-- > 1;)
+    layout.strides[axis - 1] = layout.strides[axis] * layout.shape[axis];
+  return layout;
+}
 
 std::string graph::shapeText(ArrayRef<int64_t> shape) {
   std::string text;
@@ -112,6 +121,7 @@ public:
   }
   Index constantIndex(int64_t value) override { return {static_cast<uint64_t>(value)}; }
   Index addToIndex(Index index, int64_t amount) override { return {index.bits + amount}; }
+  Index combineIndices(Index a, int64_t factor, Index b) override { return {a.bits * factor + b.bits}; }
   Number indexToNumber(Index index) override {
     return numbers.constant(ElementType::I32, static_cast<int64_t>(index.bits));
   }

@@ -17,6 +17,17 @@ namespace mekik::reference {
 class Tensor;
 }
 
+namespace mekik::graph {
+
+/// Where the elements of a tensor lie: sizes of axes and distances of neighbours along them, in elements.
+struct Layout {
+  llvm::SmallVector<int64_t> shape, strides;
+};
+/// Row-major, as every tensor lies in memory.
+Layout denseLayout(mlir::Value tensor);
+
+} // namespace mekik::graph
+
 #include "compiler/graph/GraphInterfaces.h.inc"
 
 #include "compiler/graph/GraphDialect.h.inc"

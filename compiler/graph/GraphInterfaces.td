@@ -57,7 +57,11 @@ def ContractionOpInterface : OpInterface<"ContractionOpInterface"> {
   let methods = [
     InterfaceMethod<"Labels of the left operand, as in \"btw\".", "::llvm::StringRef", "leftLabels", (ins)>,
     InterfaceMethod<"Labels of the right operand.", "::llvm::StringRef", "rightLabels", (ins)>,
-    InterfaceMethod<"Labels of the result.", "::llvm::StringRef", "resultLabels", (ins)>];
+    InterfaceMethod<"Labels of the result.", "::llvm::StringRef", "resultLabels", (ins)>,
+    InterfaceMethod<[{How the left operand is read: for each of its labels the number of positions and the distance of
+      neighbours, in elements. All of it lies inside the operand; the same element may be read at several positions.}],
+      "::mekik::graph::Layout", "leftLayout", (ins), "",
+      [{ return ::mekik::graph::denseLayout($_op->getOperand(0)); }]>];
 }
 
 def StandaloneOpInterface : OpInterface<"StandaloneOpInterface"> {

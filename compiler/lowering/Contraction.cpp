@@ -45,11 +45,13 @@ void exchange(Axes &axes) {
 
 Contraction Contraction::analyze(llvm::StringRef leftLabels, llvm::StringRef rightLabels, llvm::StringRef resultLabels,
                                  llvm::ArrayRef<int64_t> leftShape, llvm::ArrayRef<int64_t> rightShape,
-                                 int64_t elementBytes) {
+                                 int64_t elementBytes, llvm::ArrayRef<int64_t> leftStridesGiven) {
   llvm::SmallVector<int64_t> resultShape;
   for (char label : resultLabels)
     resultShape.push_back(at(leftLabels, leftShape, label, at(rightLabels, rightShape, label, 1)));
   auto leftStrides = denseStrides(leftShape), rightStrides = denseStrides(rightShape);
+  if (!leftStridesGiven.empty())
+    leftStrides.assign(leftStridesGiven.begin(), leftStridesGiven.end());
   auto resultStrides = denseStrides(resultShape);
   auto axisOf = [&](char label) {
     int64_t size = at(leftLabels, leftShape, label, at(rightLabels, rightShape, label, 1));

@@ -33,10 +33,11 @@ struct Contraction {
   llvm::SmallVector<ContractionAxis> columns;    // right and result, without `lanes`
   llvm::SmallVector<ContractionAxis> contracted; // both operands, in the order of the left operand as written
 
-  /// Labels as in ContractionOpInterface, shapes of the two operands as written.
+  /// Labels as in ContractionOpInterface, shapes of the two operands as written. The left operand may be read in other
+  /// steps than those of its shape.
   static Contraction analyze(llvm::StringRef leftLabels, llvm::StringRef rightLabels, llvm::StringRef resultLabels,
                              llvm::ArrayRef<int64_t> leftShape, llvm::ArrayRef<int64_t> rightShape,
-                             int64_t elementBytes);
+                             int64_t elementBytes, llvm::ArrayRef<int64_t> leftStrides = {});
 };
 
 /// How the right operand reaches the registers.

@@ -195,9 +195,10 @@ void emitContraction(mlir::OpBuilder &builder, mlir::Location loc, const Contrac
 ContractionPlan planContraction(graph::ContractionOpInterface op, const Target &target) {
   auto left = llvm::cast<mlir::RankedTensorType>(op->getOperand(0).getType());
   auto right = llvm::cast<mlir::RankedTensorType>(op->getOperand(1).getType());
-  return ContractionPlan::make(Contraction::analyze(op.leftLabels(), op.rightLabels(), op.resultLabels(),
-                                                    left.getShape(), right.getShape(),
-                                                    left.getElementTypeBitWidth() / 8),
+  graph::Layout layout = op.leftLayout();
+  return ContractionPlan::make(Contraction::analyze(op.leftLabels(), op.rightLabels(), op.resultLabels(), layout.shape,
+                                                    right.getShape(), left.getElementTypeBitWidth() / 8,
+                                                    layout.strides),
                                target);
 }
 

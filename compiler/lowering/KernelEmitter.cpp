@@ -52,6 +52,23 @@ public:
     index.bits = emitter.at(emitter.add(KernelEmitter::positionOf(index), amount)).bits;
     return index;
   }
+  Index combineIndices(Index a, int64_t factor, Index b) override {
+    if (a.perLane || b.perLane) {
+      Value step = arith::ConstantOp::create(emitter.builder, op->getLoc(),
+                                             DenseElementsAttr::get(VectorType::get(kLanes, emitter.builder.getIndexType()),
+                                                                    emitter.builder.getIndexAttr(factor)));
+      Value scaled = arith::MulIOp::create(emitter.builder, op->getLoc(), emitter.perLane(a), step);
+      Index result = emitter.at(arith::AddIOp::create(emitter.builder, op->getLoc(), scaled, emitter.perLane(b)));
+      result.perLane = true;
+      return result;
+    }
+    Value scaled = KernelEmitter::positionOf(a);
+    if (factor != 1)
+      scaled = arith::MulIOp::create(emitter.builder, op->getLoc(), scaled, emitter.constant(factor));
+    Index result = emitter.at(emitter.add(scaled, KernelEmitter::positionOf(b)));
+    result.laneStep = a.laneStep * factor + b.laneStep;
+    return result;
+  }
   Number indexToNumber(Index index) override {
     OpBuilder &builder = emitter.builder;
     if (index.laneStep == 0 && !index.perLane)
@@ -200,6 +217,16 @@ Number KernelEmitter::load(Value buffer, ArrayRef<Index> index, ElementType type
       Value zeros = arith::ConstantOp::create(builder, location, builder.getZeroAttr(vector));
       result = vector::MaskedLoadOp::create(builder, location, vector, buffer, positions, laneMask, zeros);
     }
+  } else if (contiguous && !isa<VectorType>(condition.getType())) {
+    // All lanes or none. Out of reach: element 0 with every lane masked off.
+    auto vector = VectorType::get(kLanes, element);
+    for (Value &position : positions)
+      position = arith::SelectOp::create(builder, location, condition, position, constant(0));
+    Value mask = splat(condition);
+    if (laneMask)
+      mask = arith::AndIOp::create(builder, location, mask, laneMask);
+    Value zeros = arith::ConstantOp::create(builder, location, builder.getZeroAttr(vector));
+    result = vector::MaskedLoadOp::create(builder, location, vector, buffer, positions, mask, zeros);
   } else {
     // Also where a condition keeps lanes inside: the position of lane 0 alone may lie outside of the buffer, and an
     // address outside may not even be formed.

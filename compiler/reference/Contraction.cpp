@@ -111,17 +111,22 @@ void evaluateChains(const Chains &chains, FmaClass fmaClass, const T *left, cons
 void evaluateContraction(ContractionOpInterface op, FmaClass fmaClass, const Tensor &left, const Tensor &right,
                          Tensor &result) {
   llvm::StringRef leftLabels = op.leftLabels(), rightLabels = op.rightLabels(), resultLabels = op.resultLabels();
+  graph::Layout layout = op.leftLayout();
+  auto leftStride = [&](char label) {
+    size_t axis = leftLabels.find(label);
+    return axis == llvm::StringRef::npos ? 0 : layout.strides[axis];
+  };
   llvm::SmallVector<int64_t> keptSizes, keptLeft, keptRight, sizes, termLeft, termRight;
   for (auto [axis, label] : llvm::enumerate(resultLabels)) {
     keptSizes.push_back(result.shape()[axis]);
-    keptLeft.push_back(strideOf(left, leftLabels, label));
+    keptLeft.push_back(leftStride(label));
     keptRight.push_back(strideOf(right, rightLabels, label));
   }
   for (auto [axis, label] : llvm::enumerate(leftLabels)) {
     if (resultLabels.contains(label))
       continue;
-    sizes.push_back(left.shape()[axis]);
-    termLeft.push_back(strideOf(left, leftLabels, label));
+    sizes.push_back(layout.shape[axis]);
+    termLeft.push_back(leftStride(label));
     termRight.push_back(strideOf(right, rightLabels, label));
   }
   Chains chains{offsetsOf(keptSizes, keptLeft), offsetsOf(keptSizes, keptRight), offsetsOf(sizes, termLeft),

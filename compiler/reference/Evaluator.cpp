@@ -44,6 +44,9 @@ public:
   }
   Index constantIndex(int64_t value) override { return {static_cast<uint64_t>(value)}; }
   Index addToIndex(Index index, int64_t amount) override { return {index.bits + static_cast<uint64_t>(amount)}; }
+  Index combineIndices(Index a, int64_t factor, Index b) override {
+    return {a.bits * static_cast<uint64_t>(factor) + b.bits};
+  }
   Number indexToNumber(Index index) override { return numerics::fromInt32(static_cast<int32_t>(index.bits)); }
   Index numberToIndex(Number number) override {
     int64_t value = number.type == ElementType::I32 ? numerics::toInt32(number) : numerics::toInt64(number);

@@ -156,7 +156,9 @@ private:
   Value positive(Value x) { return build().add(unary<graph::SoftplusOp>(x), 0.125); }
 
   Value randomOp() {
-    switch (random.below(20)) {
+    switch (random.below(22)) {
+    case 20: case 21:
+      return randomSliding(some(2));
     case 0: case 1: case 2:
       return randomUnary(some());
     case 3: case 4: case 5:
@@ -317,7 +319,11 @@ private:
   Value randomRearrangement(Value x) {
     ArrayRef<int64_t> shape = shapeOf(x);
     int64_t rank = shape.size();
-    switch (random.below(6)) {
+    switch (random.below(7)) {
+    case 6: {
+      SmallVector<int64_t> axes = randomAxes(x);
+      return graph::ReverseOp::create(builder, loc, x, builder.getDenseI64ArrayAttr(axes));
+    }
     case 0: {
       SmallVector<int64_t> permutation = llvm::to_vector(llvm::seq<int64_t>(0, rank));
       for (size_t i = rank; i > 1; --i)
@@ -364,6 +370,44 @@ private:
       return build().broadcastTo(x, wider);
     }
     }
+  }
+
+  /// Convolution, pooling, rotation: what has places and then channels.
+  Value randomSliding(Value x) {
+    ArrayRef<int64_t> shape = shapeOf(x);
+    if (shape.back() % 2 == 0 && random.chance(40))
+      return graph::RotaryOp::create(builder, loc, x.getType(), x, builder.getF64FloatAttr(random.chance(50) ? 10000 : 10),
+                                     builder.getStringAttr(random.chance(50) ? "halves" : "neighbours"),
+                                     builder.getBoolAttr(random.chance(30)));
+    int64_t places = shape.size() > 2 && random.chance(60) ? 2 : 1, channels = shape.back();
+    bool pools = random.chance(40);
+    int64_t groups = !pools && channels % 3 == 0 && random.chance(30) ? 3 : 1;
+    SmallVector<int64_t> filter, strides, low, high, dilations;
+    int64_t elements = ShapedType::getNumElements(shape);
+    for (int64_t extent : shape.drop_back().take_back(places)) {
+      filter.push_back(1 + random.below(std::min<int64_t>(extent, 4)));
+      strides.push_back(random.chance(40) ? filter.back() : 1 + random.below(3));
+      low.push_back(random.chance(60) ? 0 : random.below(filter.back()));
+      high.push_back(random.chance(60) ? 0 : random.below(filter.back()));
+      int64_t room = filter.back() > 1 ? (extent + low.back() + high.back() - 1) / (filter.back() - 1) : 1;
+      dilations.push_back(1 + random.below(std::min<int64_t>(room, 3)));
+      elements *= filter.back();
+    }
+    auto list = [&](ArrayRef<int64_t> values) { return builder.getDenseI64ArrayAttr(values); };
+    if (elements > 4 * kMostElements)
+      return calm(x);
+    if (pools && random.chance(50))
+      return graph::MaxPoolOp::create(builder, loc, x, list(filter), list(strides), list(low), list(high));
+    if (pools)
+      return graph::AveragePoolOp::create(builder, loc, x, list(filter), list(strides), list(low), list(high));
+    int64_t outgoing = groups * (1 + random.below(random.chance(30) ? 20 : 5));
+    filter.push_back(channels / groups);
+    filter.push_back(outgoing);
+    if (ShapedType::getNumElements(filter) > kMostElements || elements / channels * outgoing > 8 * kMostElements)
+      return calm(x);
+    Value weight = parameter(filter);
+    return calm(graph::ConvolutionOp::create(builder, loc, x, weight, list(strides), list(low), list(high), list(dilations),
+                                             builder.getI64IntegerAttr(groups)));
   }
 
   Value randomGather() {

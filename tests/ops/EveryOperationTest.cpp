@@ -42,6 +42,22 @@ const Family families[] = {
      {"reshape(X, [6, -1])", "transpose(X)", "transpose(X, [2, 0, 1])", "concat([X, Y, X], axis = 1)", "broadcast(R, [3, 5])",
       "full([5], 2.0) * R", "X[:, 1:3, -1]", "X[1]", "embedding(ids, M)", "one_hot(ids, 5) * R",
       "cast(positions(5), float) * R"}},
+    {"Sliding",
+     {"convolution(X, reshape(Y, [2, 5, 3]))", "convolution(X, reshape(Y, [2, 5, 3]), stride = 2, padding = 2)",
+      "convolution(X, reshape(Y, [2, 5, 3]), dilation = 2)",
+      "convolution(reshape(X, [3, 10, 1]), reshape(R, [5, 1, 1]), stride = 3, padding = \"same\")",
+      "convolution(reshape(X, [1, 3, 5, 2]), reshape(Y, [1, 5, 2, 3]), padding = [1, 2])",
+      "convolution(reshape(X, [3, 5, 2]), reshape(M, [2, 5, 2, 1]), padding = \"same\")",
+      "convolution(reshape(X, [1, 5, 3, 2]), reshape(M, [5, 2, 1, 2]), stride = [2, 1], padding = 2, groups = 2)",
+      "convolution(reshape(X, [1, 6, 5, 1]), reshape(M, [2, 2, 1, 5]), stride = [1, 2], dilation = [2, 1])",
+      "max_pool(X, 2)", "max_pool(X, 3, stride = 1, padding = 1)", "max_pool(reshape(X, [1, 6, 5, 1]), [3, 2], stride = 2)",
+      "max_pool(reshape(X, [1, 3, 5, 2]), 2, padding = \"same\")", "average_pool(X, 3)", "average_pool(X, 2, stride = 1)",
+      "average_pool(reshape(X, [1, 6, 5, 1]), 2, padding = 1)"}},
+    {"Turned",
+     {"rotary(reshape(X, [5, 6]))", "rotary(reshape(X, [3, 5, 2]), pairs = \"neighbours\")",
+      "rotary(reshape(X, [3, 1, 10]), base = 100.0)", "rotary(reshape(X, [5, 6]), pairs = \"neighbours\", back = true, base = 4.0)",
+      "reverse(X)", "reverse(X, [0, 2])", "reverse(X, 1) * X", "stack([X, Y])", "stack([X, Y, X], axis = -1)",
+      "stack([X, Y, X, Y, X, Y, X, Y, X, X, Y], axis = 1) * R", "concat([X] + [Y, X, Y, X, Y, X, Y, X, X], axis = 2)"}},
     {"NextToConstants",
      {"X @ full([5, 2], 0.5)", "full([2, 4], 2.0) @ M", "sum(full([4], 2.0) @ M)", "full([2, 3], 2.0) @ full([3, 4], 1.0) @ M",
       "embedding(positions(3), M)", "one_hot(positions(4), 5) * M", "select(reshape(positions(20), [4, 5]) > 4, M, R)",
@@ -124,7 +140,7 @@ TEST(EveryOperationOfTheDialect, IsUsedByOneOfTheseModels) {
   ASSERT_GT(known.size(), 40u);
   // Only the compiler makes these: gradients, initial values, numbers of the drop, programs.
   for (const char *name : {"graph.pad", "graph.scatter_add", "graph.random", "graph.random_normal", "graph.schedule",
-                           "graph.dispatch"})
+                           "graph.dispatch", "graph.windows", "graph.contract_windows"})
     known.erase(name);
   for (const std::string &name : known)
     EXPECT_TRUE(used.count(name)) << name;

@@ -39,7 +39,8 @@ there is multiplied by what stands on the way, so guard the argument too: `log(s
 
 **How to read it.** Each function below holds one op and returns the gradients of its operands, in order, those without
 left out. Ops that abbreviate others, such as `softmax`, are expanded after differentiation; where definition and gradient
-build the same values, one of them is left afterwards. The shapes are those of the smallest sample, no more.
+build the same values, one of them is left afterwards. For an abbreviation without a gradient of its own its definition
+stands here, which is differentiated in its place. The shapes are those of the smallest sample, no more.
 )";
 
 /// Summaries by op name without the dialect.
@@ -83,6 +84,21 @@ size_t appendGradient(func::FuncOp function, Operation *op) {
   return gradients.size();
 }
 
+/// Turns the sample of an abbreviation without a gradient of its own into its definition. False if it is none.
+bool showDefinition(func::FuncOp function, Operation *op) {
+  auto composite = dyn_cast<graph::CompositeOpInterface>(op);
+  if (!composite || isa<graph::GradientOpInterface>(op))
+    return false;
+  OpBuilder builder(op);
+  Operation *before = op->getPrevNode();
+  Value definition = composite.expand(builder);
+  for (Operation *built = before ? before->getNextNode() : &op->getBlock()->front(); built != op; built = built->getNextNode())
+    built->setLoc(UnknownLoc::get(function.getContext()));
+  op->getResult(0).replaceAllUsesWith(definition);
+  op->erase();
+  return true;
+}
+
 int fail(const llvm::Twine &message) {
   llvm::errs() << "mekik-gradients: " << message << "\n";
   return 1;
@@ -118,20 +134,21 @@ int main(int argc, char **argv) {
       if (shown.insert(name).second)
         llvm::outs() << summary->second << "\n\n";
       size_t operands = op->getNumOperands();
-      if (appendGradient(function, op) == 0) {
+      bool defined = showDefinition(function, op);
+      if (!defined && appendGradient(function, op) == 0) {
         llvm::outs() << (operands == 0 ? "Has no operands, so nothing flows on.\n" : "No gradient flows on.\n");
         continue;
       }
       if (failed(verify(function)))
         return 1;
-      function.setName("gradient");
+      function.setName(defined ? "definition" : "gradient");
       llvm::outs() << "```mlir\n";
       function->print(llvm::outs(), OpPrintingFlags().printNameLocAsPrefix().useLocalScope());
       llvm::outs() << "\n```\n";
     }
   }
   for (RegisteredOperationName op : context.getRegisteredOperationsByDialect("graph"))
-    if (op.hasInterface<graph::GradientOpInterface>() && !shown.contains(op.stripDialect()))
+    if ((op.hasInterface<graph::GradientOpInterface>() || op.hasInterface<graph::CompositeOpInterface>()) && !shown.contains(op.stripDialect()))
       return fail("no sample of '" + op.stripDialect() + "' in " + argv[2]);
   return 0;
 }

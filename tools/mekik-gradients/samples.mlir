@@ -172,6 +172,38 @@ module @"Rows brought to a common scale" {
   }
 }
 
+module @"Positions as angles" {
+  func.func @rotary(%x: tensor<3x4xf32> loc("x")) -> tensor<3x4xf32> {
+    %y = graph.rotary %x : tensor<3x4xf32> loc("y")
+    return %y : tensor<3x4xf32>
+  }
+}
+
+module @"Sliding windows" {
+  func.func @convolution(%x: tensor<2x5x3xf32> loc("x"), %f: tensor<2x3x4xf32> loc("filter")) -> tensor<2x2x4xf32> {
+    %y = graph.convolution %x, %f strides [3] low [1] high [0] dilations [1] groups 1
+        : tensor<2x5x3xf32>, tensor<2x3x4xf32> loc("y")
+    return %y : tensor<2x2x4xf32>
+  }
+  func.func @contract_windows(%a: tensor<2x6x3xf32> loc("a"), %b: tensor<2x3x4xf32> loc("b")) -> tensor<2x2x4xf32> {
+    %y = graph.contract_windows "bwpi,pio->bwo" %a [1] sizes [2] strides [3] dilations [1], %b
+        : tensor<2x6x3xf32>, tensor<2x3x4xf32> loc("y")
+    return %y : tensor<2x2x4xf32>
+  }
+  func.func @max_pool(%x: tensor<2x5x3xf32> loc("x")) -> tensor<2x2x3xf32> {
+    %y = graph.max_pool %x sizes [2] strides [3] low [0] high [0] : tensor<2x5x3xf32> loc("y")
+    return %y : tensor<2x2x3xf32>
+  }
+  func.func @average_pool(%x: tensor<2x4x3xf32> loc("x")) -> tensor<2x2x3xf32> {
+    %y = graph.average_pool %x sizes [2] strides [2] low [0] high [0] : tensor<2x4x3xf32> loc("y")
+    return %y : tensor<2x2x3xf32>
+  }
+  func.func @windows(%x: tensor<2x5x3xf32> loc("x")) -> tensor<2x2x2x3xf32> {
+    %y = graph.windows %x [1] sizes [2] strides [3] dilations [1] : tensor<2x5x3xf32> loc("y")
+    return %y : tensor<2x2x2x3xf32>
+  }
+}
+
 module @"Masks" {
   func.func @causal(%x: tensor<3x3xf32> loc("x")) -> tensor<3x3xf32> {
     %y = graph.causal %x : tensor<3x3xf32> loc("y")
@@ -231,6 +263,10 @@ module @"The same elements under another shape or order" {
   func.func @transpose(%x: tensor<2x3xf32> loc("x")) -> tensor<3x2xf32> {
     %y = graph.transpose %x [1, 0] : tensor<2x3xf32> loc("y")
     return %y : tensor<3x2xf32>
+  }
+  func.func @reverse(%x: tensor<2x3xf32> loc("x")) -> tensor<2x3xf32> {
+    %y = graph.reverse %x [1] : tensor<2x3xf32> loc("y")
+    return %y : tensor<2x3xf32>
   }
   func.func @slice(%x: tensor<2x3xf32> loc("x")) -> tensor<2x2xf32> {
     %y = graph.slice %x [0, 1] [2, 2] : tensor<2x3xf32> loc("y")

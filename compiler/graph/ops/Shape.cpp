@@ -327,6 +327,46 @@ SmallVector<Value> PadOp::gradient(OpBuilder &builder, Value upstream) {
   return {SliceOp::create(builder, getLoc(), upstream, getLow(), shapeOf(getOperand()))};
 }
 
+// Reverse.
+
+LogicalResult ReverseOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, ValueRange operands,
+                                          DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
+                                          SmallVectorImpl<Type> &types) {
+  ReverseOp::Adaptor adaptor(operands, attributes, properties, regions);
+  RankedTensorType operand = staticTensor(location, "reverse", adaptor.getOperand());
+  if (!operand)
+    return failure();
+  int64_t previous = -1;
+  for (int64_t axis : adaptor.getAxes()) {
+    if (axis <= previous || axis >= operand.getRank())
+      return emitOptionalError(location, "reverse: axes ", shapeText(adaptor.getAxes()),
+                               " must ascend and lie within the operand of shape ", shapeText(operand.getShape()));
+    previous = axis;
+  }
+  types.push_back(operand);
+  return success();
+}
+OpFoldResult ReverseOp::fold(FoldAdaptor adaptor) {
+  if (llvm::all_of(getAxes(), [&](int64_t axis) { return shapeOf(getOperand())[axis] == 1; }))
+    return getOperand();
+  if (OpFoldResult splat = reshapeSplat(adaptor.getOperand(), getResult().getType()))
+    return splat;
+  if (auto inner = getOperand().getDefiningOp<ReverseOp>(); inner && inner.getAxes() == getAxes())
+    return inner.getOperand();
+  return {};
+}
+Number ReverseOp::element(ElementReader &reader, ArrayRef<Index> index) {
+  SmallVector<Index> from(index);
+  for (int64_t axis : getAxes())
+    from[axis] = reader.combineIndices(index[axis], -1, reader.constantIndex(shapeOf(getOperand())[axis] - 1));
+  return reader.read(0, from);
+}
+SmallVector<Value> ReverseOp::gradient(OpBuilder &builder, Value upstream) {
+  if (!isFloat(getOperand()))
+    return noGradients(1);
+  return {ReverseOp::create(builder, getLoc(), upstream, getAxes())};
+}
+
 // Concat.
 
 LogicalResult ConcatOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, ValueRange operands,

@@ -65,6 +65,14 @@ def Graph_PadOp : Graph_Op<"pad", [FromElements, Differentiable, InfersType]> {
   let hasFolder = 1;
 }
 
+def Graph_ReverseOp : Graph_Op<"reverse", [FromElements, Differentiable, InfersType]> {
+  let summary = "The elements of `axes` in the opposite order";
+  let arguments = (ins AnyStaticTensor:$operand, DenseI64ArrayAttr:$axes);
+  let results = (outs AnyStaticTensor:$result);
+  let assemblyFormat = "$operand $axes attr-dict `:` type($operand)";
+  let hasFolder = 1;
+}
+
 def Graph_ConcatOp : Graph_Op<"concat", [FromElements, Differentiable, InfersType]> {
   let summary = "The operands one behind the other along `axis`";
   let arguments = (ins Variadic<AnyStaticTensor>:$operands, I64Attr:$axis);
