@@ -30,9 +30,9 @@ void warnAboutUnused(const Model &model, const Usage &usage, Diagnostics &diagno
                        : declaration.kind == NameKind::Input ? "input or target"
                        : declaration.kind == NameKind::Let   ? "the value"
                                                              : nullptr;
-    // An unused batch size still means something to @eval, the number of steps to the program that trains, and probes and
-    // outputs are there to be looked at.
-    bool isSetting = declaration.name == "batch" || declaration.name == "steps";
+    // An unused batch size still means something to @eval, the number of steps to the program that trains, the layout to
+    // whoever reads the text, and probes and outputs are there to be looked at.
+    bool isSetting = declaration.name == "batch" || declaration.name == "steps" || declaration.name == "layout";
     if (!word || (declaration.kind == NameKind::Config && isSetting))
       continue;
     diagnostics.warning(declaration.range,

@@ -15,8 +15,14 @@ using base::concat;
 using base::Status;
 using base::StatusOr;
 
-data::Layout layoutOf(const tokenizer::Tokenizer &tokenizer) {
-  return tokenizer.endId() ? data::Layout::Lines : data::Layout::Stream;
+/// Lines or a stream as the tokenizer was made for; lines are examples of their own if the model's `config layout` is
+/// "examples".
+data::Layout layoutOf(const Program &program) {
+  if (!program.tokenizer->endId())
+    return data::Layout::Stream;
+  auto configuration = base::Json::parse(program.model.configuration, "configuration");
+  const base::Json *layout = configuration.ok() ? configuration->find("layout") : nullptr;
+  return layout && layout->isString() && layout->text() == "examples" ? data::Layout::Examples : data::Layout::Lines;
 }
 
 std::string hashOf(const checkpoint::Safetensors &file) {
@@ -67,7 +73,7 @@ StatusOr<std::unique_ptr<train::Examples>> loadExamples(const Program &program, 
   }
   MEKIK_ASSIGN_OR_RETURN(data::Text text, data::Text::load(path));
   MEKIK_ASSIGN_OR_RETURN(data::TextData windows, data::TextData::create(text, *program.tokenizer,
-                                                                        {.layout = layoutOf(*program.tokenizer),
+                                                                        {.layout = layoutOf(program),
                                                                          .validation = settings.validation}));
   return train::makeTextExamples(std::move(windows), text.hash(), *program.tokenizer, settings.evaluationLimit);
 }

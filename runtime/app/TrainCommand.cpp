@@ -20,6 +20,9 @@ constexpr OptionSpec options[] = {
     {"--seed", "N", "0 to 18446744073709551615; the same seed gives the same bytes (default: 1)"},
     threadsOption,
     {"--cpu", "CPU", "the target of this program (see info), or native; another is refused, since it is\ncompiled in"},
+    {"--from", "FILE",
+     "start with the parameters of this checkpoint, or of the folder of a run, instead of\nrandom ones; the rest "
+     "of the run is new. With --resume it changes nothing"},
     {"--resume", "", "go on with the run in --out as if it had not stopped"},
     {"--eval-every", "N", "steps between evaluations; the first step is always evaluated (default: 250)"},
     {"--eval-symbols", "N",
@@ -114,6 +117,7 @@ Status run(const Program &program, const Options &options) {
   if (train.folder.empty())
     return {base::StatusCode::WrongUsage, "--out: expected a folder, got an empty name"};
   train.resume = options.has("--resume");
+  train.from = options.textOr("--from", "");
   train.log = options.textOr("--log", "");
   train.curve = options.textOr("--curve", "");
   train.settings = defaultSettings(program);
@@ -156,6 +160,7 @@ Status run(const Program &program, const Options &options) {
 const Command trainCommand = {"train", "train the model",
                               "train --data proverbs.txt                       train into the folder run/\n"
                               "train --data proverbs.txt --steps 5000 --resume  go on to 5000 steps\n"
+                              "train --data questions.txt --from run --out chat    go on with other data\n"
                               "train --data proverbs.txt --out a --seed 2 --log a/log.jsonl",
                               options, run};
 

@@ -14,6 +14,8 @@ using base::concat;
 namespace {
 
 constexpr int64_t million = 1'000'000;
+// The draw of a place within a line is told from that of the line by its number.
+constexpr uint64_t placeDraws = uint64_t{1} << 62;
 
 /// floor(count * (million - validation) / million) without overflow.
 uint64_t trainShare(uint64_t count, int64_t validation) {
@@ -39,7 +41,22 @@ base::StatusOr<std::vector<int32_t>> encodeLines(const Text &text, std::span<con
   return ids;
 }
 
+/// Ids from the END at `from` to the one behind the line, both included.
+size_t exampleLength(std::span<const int32_t> ids, size_t from, int32_t end) {
+  size_t to = from + 1;
+  while (ids[to] != end)
+    ++to;
+  return to + 1 - from;
+}
+
 } // namespace
+
+std::optional<Layout> layoutFromName(std::string_view name) {
+  return name == "lines"      ? std::optional(Layout::Lines)
+         : name == "stream"   ? std::optional(Layout::Stream)
+         : name == "examples" ? std::optional(Layout::Examples)
+                              : std::nullopt;
+}
 
 base::StatusOr<int64_t> parseValidationShare(std::string_view what, std::string_view text) {
   base::StatusOr<double> share = base::parseNumber(what, text, 0, 1);
@@ -57,7 +74,7 @@ base::StatusOr<int64_t> parseValidationShare(std::string_view what, std::string_
 base::StatusOr<std::unique_ptr<tokenizer::Tokenizer>> makeTokenizer(std::string_view kind, const Text &text,
                                                                     Layout layout, std::string_view end) {
   if (kind == "bytes")
-    return tokenizer::makeByteTokenizer(layout == Layout::Lines);
+    return tokenizer::makeByteTokenizer(layout != Layout::Stream);
   if (kind != "characters")
     return base::invalidArgumentError(concat("--tokenizer: expected characters or bytes, got ", base::quoted(kind)));
   if (layout == Layout::Stream)
@@ -80,6 +97,7 @@ base::StatusOr<TextData> TextData::create(const Text &text, const tokenizer::Tok
   TextData data;
   data.origin = text.origin();
   data.hasValidation = options.validation > 0;
+  data.layout = options.layout;
   if (options.layout == Layout::Stream) {
     MEKIK_ASSIGN_OR_RETURN(std::vector<int32_t> ids, tokenizer.encode(text.content(), text.origin()));
     size_t split = static_cast<size_t>(trainShare(ids.size(), options.validation));
@@ -109,17 +127,23 @@ base::StatusOr<TextData> TextData::create(const Text &text, const tokenizer::Tok
   if (data.hasValidation) {
     MEKIK_ASSIGN_OR_RETURN(data.validationIds, encodeLines(text, all.subspan(split), tokenizer, *end));
   }
+  data.end = *end;
+  if (options.layout == Layout::Examples)
+    for (size_t at = 0; at + 1 < data.trainIds.size(); ++at)
+      if (data.trainIds[at] == *end)
+        data.trainStarts.push_back(at);
   return data;
 }
 
 base::Status TextData::checkContext(int64_t context) const {
   if (context < 1 || context == std::numeric_limits<int64_t>::max())
     return base::invalidArgumentError(concat("the context must be at least 1, found ", context));
+  int64_t least = layout == Layout::Examples ? 1 : context; // one line is enough, however short
   auto check = [&](const std::vector<int32_t> &ids, std::string_view part, std::string_view wayOut) {
-    if (static_cast<int64_t>(ids.size()) > context)
+    if (static_cast<int64_t>(ids.size()) > least)
       return base::okStatus();
     return base::invalidArgumentError(concat(origin, ": the ", part, " part has ", ids.size(), " tokens, context ",
-                                             context, " needs at least ", context + 1, "; ", wayOut));
+                                             context, " needs at least ", least + 1, "; ", wayOut));
   };
   MEKIK_RETURN_IF_ERROR(check(trainIds, "training", "use a longer text or a smaller context"));
   if (hasValidation)
@@ -129,6 +153,17 @@ base::Status TextData::checkContext(int64_t context) const {
 }
 
 Window TextData::windowAt(uint64_t seed, uint64_t step, uint64_t example, int64_t context) const {
+  if (layout == Layout::Examples) {
+    size_t length = static_cast<size_t>(context);
+    std::span<const int32_t> ids = trainIds;
+    size_t begin = trainStarts[base::uniformIndex(seed, MEKIK_STREAM_DATA, step, example, trainStarts.size())];
+    size_t pairs = exampleLength(ids, begin, end) - 1, from = 0, to = pairs; // of an id and its successor
+    if (pairs > length) {
+      from = base::uniformIndex(seed, MEKIK_STREAM_DATA, step, example + placeDraws, pairs);
+      to = std::min(pairs, from + length);
+    }
+    return {ids.subspan(begin + from, to - from), ids.subspan(begin + from + 1, to - from)};
+  }
   auto starts = static_cast<uint64_t>(startCount(context));
   return windowFrom(static_cast<int64_t>(base::uniformIndex(seed, MEKIK_STREAM_DATA, step, example, starts)), context);
 }
@@ -177,6 +212,27 @@ int32_t TextData::targetAt(std::span<const int32_t> ids, int64_t index, std::spa
 int64_t TextData::targetIndexAt(uint64_t seed, uint64_t step, uint64_t example, int64_t context) const {
   auto count = static_cast<uint64_t>(targetCount(trainIds, context));
   return static_cast<int64_t>(base::uniformIndex(seed, MEKIK_STREAM_DATA, step, example, count));
+}
+
+std::vector<Window> TextData::evaluationWindows(bool ofValidation, int64_t context, int64_t limit) const {
+  std::span<const int32_t> ids = ofValidation ? validationIds : trainIds;
+  std::vector<Window> windows;
+  if (layout != Layout::Examples) {
+    for (int64_t i = 0, count = evaluationWindowCount(ids, context, limit); i < count; ++i)
+      windows.push_back(evaluationWindow(ids, context, i));
+    return windows;
+  }
+  size_t most = limit > 0 ? static_cast<size_t>(limit) : ids.size();
+  for (size_t from = 0; from + 1 < ids.size();) {
+    size_t last = from + exampleLength(ids, from, end) - 1;
+    for (; from < last; from += std::min(static_cast<size_t>(context), last - from)) {
+      size_t length = std::min(static_cast<size_t>(context), last - from);
+      if (!windows.empty() && from + length + 1 > most)
+        return windows;
+      windows.push_back({ids.subspan(from, length), ids.subspan(from + 1, length)});
+    }
+  }
+  return windows;
 }
 
 } // namespace mekik::data

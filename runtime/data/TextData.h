@@ -15,9 +15,13 @@
 namespace mekik::data {
 
 enum class Layout {
-  Lines, // every non-blank line is an example; a part's stream is END line END line ... line END
-  Stream // the whole text is one stream
+  Lines,   // every non-blank line is an example; a part's stream is END line END line ... line END
+  Stream,  // the whole text is one stream
+  Examples // as Lines, but a window never holds more than one line: END line END, or a part of it
 };
+
+/// "lines", "stream", "examples".
+std::optional<Layout> layoutFromName(std::string_view name);
 
 struct TextOptions {
   Layout layout = Layout::Lines;
@@ -34,7 +38,8 @@ base::StatusOr<int64_t> parseValidationShare(std::string_view what, std::string_
 base::StatusOr<std::unique_ptr<tokenizer::Tokenizer>> makeTokenizer(std::string_view kind, const Text &text,
                                                                     Layout layout, std::string_view end = ".");
 
-/// `input` and `target` are `context` ids long; the target is the input shifted by one.
+/// `input` and `target` are `context` ids long, or shorter for a line of Layout::Examples that has no more; the target is
+/// the input shifted by one.
 struct Window {
   std::span<const int32_t> input;
   std::span<const int32_t> target;
@@ -49,6 +54,7 @@ public:
   const std::vector<int32_t> &train() const { return trainIds; }
   /// Empty if the share for validation is 0.
   const std::vector<int32_t> &validation() const { return validationIds; }
+  Layout layoutUsed() const { return layout; }
   uint64_t trainLines() const { return trainLineCount; } // 0 for Layout::Stream
   uint64_t validationLines() const { return validationLineCount; }
 
@@ -56,7 +62,9 @@ public:
   /// "<path>: the training part has N tokens, context C needs at least C+1".
   base::Status checkContext(int64_t context) const;
 
-  /// The window of training example `example` of step `step`, its start uniform over all starts. checkContext is OK.
+  /// The window of training example `example` of step `step`, its start uniform over all starts. Of Layout::Examples
+  /// first the line is drawn and then, if it is longer than the context, the start, uniform over the line; a window
+  /// that starts near its end is short. checkContext is OK.
   Window windowAt(uint64_t seed, uint64_t step, uint64_t example, int64_t context) const;
   /// Number of starts of the training part, and the window at one of them.
   int64_t startCount(int64_t context) const { return static_cast<int64_t>(trainIds.size()) - context; }
@@ -66,6 +74,9 @@ public:
   /// s + context + 1 <= min(size, limit). A limit of 0 is no limit.
   static int64_t evaluationWindowCount(std::span<const int32_t> ids, int64_t context, int64_t limit);
   static Window evaluationWindow(std::span<const int32_t> ids, int64_t context, int64_t index);
+  /// The same for any layout: of Layout::Examples the windows of one line after the other, as long as they end within
+  /// the limit, and the first one in any case.
+  std::vector<Window> evaluationWindows(bool ofValidation, int64_t context, int64_t limit) const;
 
   /// For models that predict only the symbol behind a window: every symbol that follows another one is a target. With
   /// lines a window reaches back to the start of its line and is filled with end symbols before that; with a stream only
@@ -85,6 +96,9 @@ private:
   std::optional<int32_t> end; // of Layout::Lines
   std::vector<int32_t> trainIds, validationIds;
   uint64_t trainLineCount = 0, validationLineCount = 0;
+  Layout layout = Layout::Lines;
+  int32_t end = 0;                     // of Layout::Examples
+  std::vector<uint64_t> trainStarts;   // of Layout::Examples: where lines start, at the END before them
   bool hasValidation = true;
 };
 

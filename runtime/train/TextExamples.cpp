@@ -11,6 +11,9 @@ namespace {
 using base::concat;
 using base::Status;
 
+// What a target is where a window has no symbol: no id, so a loss can leave it out.
+constexpr int32_t nothing = -1;
+
 class TextExamples final : public Examples {
 public:
   TextExamples(data::TextData data, std::string hash, const tokenizer::Tokenizer &tokenizer, int64_t evaluationSymbols)
@@ -40,19 +43,28 @@ public:
         return base::failedPreconditionError(concat("model ", model.descriptor().name, " takes ids below ",
                                                     tensor->classes, " as ", tensor->name, ", the tokenizer has ",
                                                     tokenizer.size(), " symbols (", tokenizer.describe(), ")"));
+    if (data.layoutUsed() == data::Layout::Examples && (target->rank != 2 || target->classes > 0))
+      return base::failedPreconditionError(
+          concat("lines as examples of their own leave the rest of a window empty, and model ", model.descriptor().name,
+                 target->rank != 2 ? concat(" has the target ", target->name, ": ", model::describeTensor(*target),
+                                            ", where i32[batch, context] is expected")
+                                   : concat(" counts all of it: its loss must leave out targets of -1, as "
+                                            "cross_entropy(..., ignore = -1) does, and ",
+                                            target->name, " must not be declared `below`")));
     return target->rank == 1 ? data.checkTargets(input->shape[1]) : data.checkContext(input->shape[1]);
   }
 
   int64_t evaluationCount(const model::Model &model, const MekikFunction &function, Split split) const override {
     int64_t length = context(model, function);
     return isSingle(model, function) ? data.targetCount(part(split), length, evaluationSymbols)
-                                     : data::TextData::evaluationWindowCount(part(split), length, evaluationSymbols);
+                                     : static_cast<int64_t>(windows(split, length).size());
   }
 
   bool takesAll(const model::Model &model, const MekikFunction &trainStep) const override {
     int64_t length = context(model, trainStep);
-    return batchSize(trainStep) ==
-           (isSingle(model, trainStep) ? data.targetCount(data.train(), length) : data.startCount(length));
+    return data.layoutUsed() != data::Layout::Examples &&
+           batchSize(trainStep) ==
+               (isSingle(model, trainStep) ? data.targetCount(data.train(), length) : data.startCount(length));
   }
 
   void writeTraining(model::Model &model, const MekikFunction &function, uint64_t seed, int64_t step) const override {
@@ -75,7 +87,7 @@ public:
       if (isSingle(model, function))
         writeTarget(model, function, row, part(split), first + row);
       else
-        writeRow(model, function, row, data::TextData::evaluationWindow(part(split), length, first + row));
+        writeRow(model, function, row, windows(split, length)[static_cast<size_t>(first + row)]);
     }
   }
 
@@ -83,13 +95,15 @@ public:
                                           int64_t order) const override {
     ngram::Ngram counted(data.train(), tokenizer.endId(), tokenizer.size(), order);
     auto lossOf = [&](Split split) {
-      int64_t batch = batchSize(function), windows = evaluationCount(model, function, split) / batch * batch;
-      auto length = static_cast<size_t>(context(model, function)), count = static_cast<size_t>(windows);
+      int64_t length = context(model, function), batch = batchSize(function);
+      auto count = static_cast<size_t>(evaluationCount(model, function, split) / batch * batch);
       // A window has one target, the symbol behind it, or each of its symbols has one.
-      auto first = static_cast<size_t>(data.firstTarget(context(model, function)));
-      bool single = isSingle(model, function);
-      return counted.loss(part(split), 1, single ? ngram::Places{first, 1, count} : ngram::Places{1, 1, count * length})
-          .mean;
+      if (isSingle(model, function))
+        return counted.loss(part(split), 1, ngram::Places{static_cast<size_t>(data.firstTarget(length)), 1, count}).mean;
+      size_t symbols = 0;
+      for (size_t i = 0; i < count; ++i) // windows follow each other without a gap, whatever their length
+        symbols += windows(split, length)[i].input.size();
+      return counted.loss(part(split), 1, ngram::Places{1, 1, symbols}).mean;
     };
     CountedLoss result{.train = lossOf(Split::Train), .validation = {}};
     if (!data.validation().empty())
@@ -100,6 +114,16 @@ public:
 private:
   std::span<const int32_t> part(Split split) const { return split == Split::Train ? data.train() : data.validation(); }
 
+  /// Made once for a context, which is the same in every function.
+  const std::vector<data::Window> &windows(Split split, int64_t context) const {
+    if (windowContext != context) {
+      windowContext = context;
+      trainWindows = data.evaluationWindows(false, context, evaluationSymbols);
+      validationWindows = data.evaluationWindows(true, context, evaluationSymbols);
+    }
+    return split == Split::Train ? trainWindows : validationWindows;
+  }
+
   static int64_t context(const model::Model &model, const MekikFunction &function) {
     return (*model.tensor(function, MEKIK_INPUT))->shape[1];
   }
@@ -109,27 +133,31 @@ private:
     return (*model.tensor(function, MEKIK_TARGET))->rank == 1;
   }
 
-  static int32_t *rowOf(model::Model &model, const MekikTensor &tensor, int64_t row) {
-    return static_cast<int32_t *>(model.data(tensor)) + row * (tensor.rank == 1 ? 1 : tensor.shape[1]);
+  static std::span<int32_t> rowOf(model::Model &model, const MekikTensor &tensor, int64_t row) {
+    int64_t length = tensor.rank == 1 ? 1 : tensor.shape[1];
+    return {static_cast<int32_t *>(model.data(tensor)) + row * length, static_cast<size_t>(length)};
   }
 
-  static void writeRow(model::Model &model, const MekikFunction &function, int64_t row, const data::Window &window) {
-    const MekikTensor &input = **model.tensor(function, MEKIK_INPUT), &target = **model.tensor(function, MEKIK_TARGET);
-    std::copy(window.input.begin(), window.input.end(), rowOf(model, input, row));
-    std::copy(window.target.begin(), window.target.end(), rowOf(model, target, row));
+  /// Writes a window and, if it is shorter than the model's, what stands for nothing behind it.
+  void writeRow(model::Model &model, const MekikFunction &function, int64_t row, const data::Window &window) const {
+    std::span<int32_t> input = rowOf(model, **model.tensor(function, MEKIK_INPUT), row);
+    std::span<int32_t> target = rowOf(model, **model.tensor(function, MEKIK_TARGET), row);
+    std::fill(std::copy(window.input.begin(), window.input.end(), input.begin()), input.end(), tokenizer.defaultStart());
+    std::fill(std::copy(window.target.begin(), window.target.end(), target.begin()), target.end(), nothing);
   }
 
   void writeTarget(model::Model &model, const MekikFunction &function, int64_t row, std::span<const int32_t> ids,
                    int64_t index) const {
-    const MekikTensor &input = **model.tensor(function, MEKIK_INPUT), &target = **model.tensor(function, MEKIK_TARGET);
-    std::span<int32_t> window(rowOf(model, input, row), static_cast<size_t>(input.shape[1]));
-    *rowOf(model, target, row) = data.targetAt(ids, index, window);
+    std::span<int32_t> window = rowOf(model, **model.tensor(function, MEKIK_INPUT), row);
+    rowOf(model, **model.tensor(function, MEKIK_TARGET), row)[0] = data.targetAt(ids, index, window);
   }
 
   data::TextData data;
   std::string hash;
   const tokenizer::Tokenizer &tokenizer;
   int64_t evaluationSymbols;
+  mutable int64_t windowContext = 0;
+  mutable std::vector<data::Window> trainWindows, validationWindows;
 };
 
 } // namespace

@@ -1,11 +1,13 @@
 #include "runtime/train/Trainer.h"
 #include "runtime/base/AtomicFile.h"
 #include "runtime/base/Concat.h"
+#include "runtime/base/File.h"
 #include "runtime/base/Parse.h"
 #include "runtime/train/LossCurve.h"
 #include "runtime/train/RunFolder.h"
 #include "runtime/train/RunLog.h"
 #include "runtime/train/Saver.h"
+#include "runtime/train/Transfer.h"
 
 namespace mekik::train {
 namespace {
@@ -91,7 +93,12 @@ Status Run::checkFunctions() {
 Status Run::begin() {
   state.seed = options.seed;
   state.settings = options.settings;
-  // Before anything of an earlier run is touched: this can fail.
+  // Before anything of an earlier run is touched: these can fail, and the file may be that run's.
+  std::optional<Transfer> transfer;
+  if (!options.from.empty()) {
+    std::string path = base::pathKind(options.from) == base::PathKind::Directory ? bestPath(options.from) : options.from;
+    MEKIK_ASSIGN_OR_RETURN(transfer, Transfer::load(path, model, tokenizer));
+  }
   if (!options.log.empty()) {
     MEKIK_ASSIGN_OR_RETURN(log, RunLog::begin(options.log));
   }
@@ -101,6 +108,11 @@ Status Run::begin() {
   const MekikFunction *init = *model.function("init");
   writeScalars(model, *init, 0, state.seed);
   model.call(*init);
+  if (transfer) {
+    transfer->apply(model);
+    progress.note(concat("Starting from ", transfer->origin(),
+                         transfer->newSymbols() > 0 ? concat(", with ", transfer->newSymbols(), " new symbols") : ""));
+  }
   return {};
 }
 

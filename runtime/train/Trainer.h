@@ -30,6 +30,7 @@ struct TrainOptions {
   uint64_t seed = 1;
   Settings settings;
   bool resume = false;
+  std::string from; // a new run starts with the parameters of this file, or of best.safetensors in this folder
   int64_t saveEvery = 0; // save last.safetensors also every so many steps; 0: only with evaluations
   std::string log;       // file for JSON lines; empty: none
   std::string curve;     // file for a second copy of the curve; empty: none

@@ -7,6 +7,7 @@
 #include "tests/runtime/Support.h"
 
 #include <cmath>
+#include <map>
 #include <set>
 #include <sys/mman.h>
 
@@ -200,6 +201,42 @@ TEST(TextData, SingleTargetsSeeNothingFromBeforeTheirLine) {
   for (uint64_t step = 0; step < 100; ++step)
     drawn.insert(lines.data.targetIndexAt(1, step, 0, 3));
   EXPECT_EQ(drawn, (std::set<int64_t>{0, 1, 2, 3, 4}));
+}
+
+TEST(TextData, AnExampleIsOneLineOrAPartOfIt) {
+  Text text = textOf("ab\ncdefg\nh\nij\n");
+  Loaded loaded = load(text, {Layout::Examples, 250000});
+  ASSERT_EQ(loaded.data.trainLines(), 3u);
+  auto shown = [&](const data::Window &window) {
+    std::vector<int32_t> ids(window.input.begin(), window.input.end());
+    ids.push_back(window.target.back());
+    EXPECT_EQ(window.target.size(), window.input.size());
+    return *loaded.tokenizer->decode(ids);
+  };
+  std::map<std::string, int> seen;
+  for (uint64_t step = 0; step < 300; ++step)
+    for (uint64_t example = 0; example < 2; ++example)
+      ++seen[shown(loaded.data.windowAt(7, step, example, 4))];
+  // Lines shorter than the window come whole, longer ones from any start, each line as often as another.
+  std::vector<std::string> kinds;
+  for (const auto &[window, count] : seen)
+    kinds.push_back(window);
+  EXPECT_EQ(kinds, (std::vector<std::string>{".ab.", ".cdef", ".h.", "cdefg", "defg.", "efg.", "fg.", "g."}));
+  EXPECT_NEAR(seen[".ab."], 200, 40);
+  EXPECT_NEAR(seen[".h."], 200, 40);
+  EXPECT_NEAR(seen["cdefg"], 33, 20);
+
+  auto evaluated = [&](bool ofValidation, int64_t limit) {
+    std::vector<std::string> result;
+    for (const data::Window &window : loaded.data.evaluationWindows(ofValidation, 4, limit))
+      result.push_back(shown(window));
+    return result;
+  };
+  EXPECT_EQ(evaluated(false, 0), (std::vector<std::string>{".ab.", ".cdef", "fg.", ".h."}));
+  EXPECT_EQ(evaluated(false, 8), (std::vector<std::string>{".ab.", ".cdef"}));
+  EXPECT_EQ(evaluated(false, 1), (std::vector<std::string>{".ab."}));
+  EXPECT_EQ(evaluated(true, 0), (std::vector<std::string>{".ij."}));
+  EXPECT_TRUE(loaded.data.checkContext(1000).ok());
 }
 
 TEST(TextData, RefusesATextShorterThanTheContext) {

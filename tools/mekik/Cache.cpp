@@ -25,7 +25,7 @@ static std::filesystem::path ownPath() {
   return error ? std::filesystem::path("mekik") : path;
 }
 
-static StatusOr<std::string> cacheFolder() {
+StatusOr<std::string> cacheFolder() {
   auto variable = [](const char *name) { return std::string(getenv(name) ? getenv(name) : ""); };
   std::string folder = variable("MEKIK_CACHE");
   if (folder.empty() && !variable("XDG_CACHE_HOME").empty())

@@ -7,6 +7,9 @@
 
 namespace mekik::tool {
 
+/// The folder, made if it is not there. FailedPrecondition if none of the variables is set.
+base::StatusOr<std::string> cacheFolder();
+
 /// The path of the program of this model, compiled now if it was not before.
 base::StatusOr<std::string> cachedProgram(LoadedModel &model);
 

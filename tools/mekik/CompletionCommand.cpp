@@ -42,7 +42,7 @@ std::string script(const CLI::App &app, bool zsh) {
                       "    --cpu) COMPREPLY=($(compgen -W \"x86-64-v3 x86-64-v4 native\" -- \"$word\")); return ;;\n"
                       "    --tokenizer) COMPREPLY=($(compgen -W \"characters bytes bpe: characters+bpe:\" -- \"$word\")\n"
                       "                          $(compgen -f -- \"$word\")); return ;;\n"
-                      "    --layout) COMPREPLY=($(compgen -W \"lines stream\" -- \"$word\")); return ;;\n"
+                      "    --layout) COMPREPLY=($(compgen -W \"lines stream examples\" -- \"$word\")); return ;;\n"
                       "  esac\n"
                       "  case \"${COMP_WORDS[1]}\" in\n",
                       cases,

@@ -5,6 +5,8 @@
 #include "runtime/base/Concat.h"
 #include "runtime/base/File.h"
 #include "runtime/base/Json.h"
+#include "runtime/base/Parse.h"
+#include "tools/mekik/StartingPoint.h"
 #include "tools/mekik/TokenizerChoice.h"
 #include <filesystem>
 #include <set>
@@ -91,6 +93,24 @@ static std::optional<std::set<std::string>> configNames(const std::string &path)
   return names;
 }
 
+/// The default of the source's string `config layout`: nothing if there is none, "" if it is not written out.
+static std::optional<std::string> declaredLayout(const std::string &path) {
+  auto source = syntax::Source::fromFile(path);
+  if (!source.ok() || path.ends_with(".mlir"))
+    return std::nullopt;
+  syntax::Diagnostics diagnostics(*source);
+  syntax::Model model = syntax::parse(*source, diagnostics);
+  for (const syntax::StmtPtr &statement : model.body) {
+    if (statement->kind != syntax::StmtKind::Config)
+      continue;
+    const auto &config = static_cast<const syntax::ConfigStmt &>(*statement);
+    bool isText = config.value && config.value->kind == syntax::ExprKind::String;
+    if (config.name.text == "layout")
+      return isText ? static_cast<const syntax::StringExpr &>(*config.value).value : "";
+  }
+  return std::nullopt;
+}
+
 /// The only text in the folder of the model; empty if there is none or more than one.
 static std::string textBeside(const std::string &path) {
   std::string found;
@@ -130,6 +150,41 @@ static Status checkData(const ModelInput &input, bool isMlir, bool isAboutText, 
   return readsText ? Status() : checkNoTextOptions(input, "no text is read, since -D vocab is given without --data");
 }
 
+/// --layout, else `config layout` as the model or -D has it, else that of the checkpoint's tokenizer, else lines. A
+/// model that declares it is told.
+static StatusOr<std::string> chooseLayout(const ModelInput &input, const std::optional<std::string> &declared,
+                                          std::map<std::string, std::string> &overrides,
+                                          const tokenizer::Tokenizer *known) {
+  std::string name = known && !known->endId() ? "stream" : "lines";
+  if (declared) {
+    auto given = overrides.find("layout");
+    if (given != overrides.end() && !input.layout.empty() && input.layout != given->second)
+      return wrongUsage(concat("--layout ", input.layout, " and -D layout=", given->second,
+                               " contradict each other; give one of them"));
+    name = given != overrides.end() ? given->second : *declared;
+  }
+  if (!input.layout.empty())
+    name = input.layout;
+  std::optional<data::Layout> layout = data::layoutFromName(name);
+  if (!layout)
+    return wrongUsage(concat("`config layout`: expected lines, stream or examples, found ", base::quoted(name)));
+  if (declared)
+    overrides["layout"] = name;
+  else if (*layout == data::Layout::Examples)
+    return wrongUsage(concat("--layout examples: ", input.path, " has no `config layout`; examples leave part of a window "
+                             "empty, and a model that takes them says so and leaves out targets of -1"));
+  return name;
+}
+
+/// As --tokenizer says. Without it, a vocabulary of characters that a run starts from is extended by the text's.
+static StatusOr<std::unique_ptr<tokenizer::Tokenizer>> tokenizerFor(const ModelInput &input, const std::string &textPath,
+                                                                    const tokenizer::Tokenizer *known) {
+  if (known && input.tokenizer == "characters")
+    return extendTokenizer(*known, input.from, textPath, *data::layoutFromName(input.layout));
+  MEKIK_ASSIGN_OR_RETURN(data::LearnedTokenizer made, chooseTokenizer(input, textPath));
+  return std::move(made.tokenizer);
+}
+
 StatusOr<LoadedModel> load(const ModelInput &input, Need need) {
   MEKIK_ASSIGN_OR_RETURN(auto overrides, readDefinitions(input.definitions));
   MEKIK_RETURN_IF_ERROR(checkTokenizerChoice(input));
@@ -137,6 +192,13 @@ StatusOr<LoadedModel> load(const ModelInput &input, Need need) {
   loaded.dataPath = input.data;
   auto configs = configNames(input.path);
   auto declares = [&](const char *name) { return configs && configs->count(name) > 0; };
+  StartingPoint start;
+  if (!input.from.empty()) {
+    MEKIK_ASSIGN_OR_RETURN(start, readStartingPoint(input.from));
+    for (auto &[name, value] : start.configuration)
+      if (input.sameAsFrom && name != "vocab" && declares(name.c_str()))
+        overrides.try_emplace(name, value);
+  }
   // A model about text declares `config vocab`.
   bool isAboutText = declares("vocab"), isMlir = input.path.ends_with(".mlir");
   auto vocab = overrides.find("vocab");
@@ -145,11 +207,14 @@ StatusOr<LoadedModel> load(const ModelInput &input, Need need) {
   if (configs || isMlir)
     MEKIK_RETURN_IF_ERROR(checkData(input, isMlir, isAboutText, readsText));
   if (readsText) {
+    MEKIK_ASSIGN_OR_RETURN(std::string layout,
+                           chooseLayout(input, declaredLayout(input.path), overrides, start.tokenizer.get()));
     if (loaded.dataPath.empty())
       loaded.dataPath = textBeside(input.path);
     if (!loaded.dataPath.empty() || !needsText(input)) {
-      MEKIK_ASSIGN_OR_RETURN(data::LearnedTokenizer made, chooseTokenizer(input, loaded.dataPath));
-      loaded.tokenizer = std::move(made.tokenizer);
+      ModelInput chosen = input;
+      chosen.layout = layout;
+      MEKIK_ASSIGN_OR_RETURN(loaded.tokenizer, tokenizerFor(chosen, loaded.dataPath, start.tokenizer.get()));
       std::string size = std::to_string(loaded.tokenizer->size());
       const std::string &origin = needsText(input) ? loaded.dataPath : input.tokenizer;
       if (vocab != overrides.end() && vocab->second != size)
@@ -180,12 +245,7 @@ StatusOr<LoadedModel> loadAs(const ModelInput &input, const std::string &configu
   MEKIK_RETURN_IF_ERROR(checkNoTextOptions(input, "the checkpoint brings its own tokenizer"));
   LoadedModel loaded;
   loaded.tokenizer = std::move(tokenizer);
-  std::map<std::string, std::string> overrides;
-  MEKIK_ASSIGN_OR_RETURN(base::Json values, base::Json::parse(configuration, "the configuration in the checkpoint"));
-  for (size_t i = 0; i < values.keys().size(); ++i) {
-    const base::Json &value = values.elements()[i];
-    overrides[values.keys()[i]] = value.boolean() ? (*value.boolean() ? "true" : "false") : value.text();
-  }
+  MEKIK_ASSIGN_OR_RETURN(auto overrides, readConfiguration(configuration));
   MEKIK_ASSIGN_OR_RETURN(loaded.compiler, compile(input, compilerOptions(input, std::move(overrides))));
   return loaded;
 }

@@ -19,9 +19,11 @@ struct ModelInput {
   std::string cpu = "native";
   std::string data;                     // a text, or tensors; empty: the only text beside the model, if there is one
   std::string tokenizer = "characters"; // a kind of data::parseTokenizerKind, or a file
-  std::string layout = "lines";         // "lines" or "stream"
+  std::string layout;                   // "lines", "stream", "examples"; empty: `config layout` of the model, else lines
   std::string end = ".";
   std::vector<const CLI::Option *> textOptions; // the three above, to know whether they were given
+  std::string from;                     // a file with parameters: the symbols its tokenizer knows are known here too
+  bool sameAsFrom = false;              // and the configuration is its own, as far as -D does not say otherwise
   bool gradientFunction = false;
   bool verifyEach = false;
   std::optional<frontend::Precision> precision; // wins over the source

@@ -89,6 +89,19 @@ void readParameters(Plan &plan, mlir::func::FuncOp function) {
   }
 }
 
+/// What a step works on: every id of ids by [batch, context], else the examples along the first axis.
+void readUnits(Plan &plan, mlir::func::FuncOp function) {
+  for (unsigned i = 0; i < function.getNumArguments(); ++i) {
+    auto role = function.getArgAttrOfType<mlir::StringAttr>(i, graph::kRole);
+    auto type = llvm::dyn_cast<mlir::RankedTensorType>(function.getArgument(i).getType());
+    if (!role || role.getValue() != "input" || !type || type.getRank() == 0)
+      continue;
+    plan.isAboutText = type.getRank() == 2 && type.getElementType().isInteger(32);
+    plan.unitsPerStep = plan.isAboutText ? type.getNumElements() : type.getDimSize(0);
+    return;
+  }
+}
+
 int64_t integer(mlir::Operation *op, llvm::StringRef name) {
   auto attribute = op->getAttrOfType<mlir::IntegerAttr>(name);
   return attribute ? attribute.getInt() : 0;
@@ -127,6 +140,7 @@ base::StatusOr<Plan> makePlan(driver::Compiler &compiler, std::string &messages)
     return base::invalidArgumentError("the module holds neither @train nor @eval");
   readParameters(plan, function);
   group(plan, function);
+  readUnits(plan, function);
 
   MEKIK_RETURN_IF_ERROR(fromAbsl(compiler.advanceTo(driver::Stage::Vector, messages)));
   module = compiler.module();

@@ -35,6 +35,8 @@ struct Plan {
   std::vector<ParameterPlan> parameters;
   std::vector<GroupPlan> groups; // in order of their first parameter
   std::vector<FunctionPlan> functions;
+  int64_t unitsPerStep = 0;  // symbols of a training step for a model about text, else examples; 0 without inputs
+  bool isAboutText = false;  // its inputs are ids, by [batch, context]
   int64_t parameterBytes = 0, stateBytes = 0, workBytes = 0, scratchBytes = 0;
 
   int64_t parameterCount() const;

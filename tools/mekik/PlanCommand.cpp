@@ -2,10 +2,12 @@
 #include "runtime/base/Concat.h"
 #include "runtime/base/Json.h"
 #include "runtime/base/Parse.h"
+#include "tools/mekik/Cache.h"
 #include "tools/mekik/Command.h"
 #include "tools/mekik/ModelInput.h"
 #include "tools/mekik/Plan.h"
 #include "tools/mekik/Table.h"
+#include "tools/mekik/TrainingPlan.h"
 
 namespace mekik::tool {
 namespace {
@@ -17,6 +19,7 @@ using base::Status;
 
 struct PlanCommand {
   ModelInput input;
+  std::string flops; // empty: measured
   bool json = false;
 };
 
@@ -27,7 +30,7 @@ std::string shapeText(const std::vector<int64_t> &shape, const char *separator) 
   return text + "]";
 }
 
-std::string forPrograms(const Plan &plan) {
+std::string forPrograms(const Plan &plan, const std::optional<TrainingPlan> &training) {
   std::string text = concat("{\"model\":", jsonString(plan.model), ",\"configuration\":",
                             plan.configuration.empty() ? "{}" : plan.configuration, ",\"parameters\":",
                             plan.parameterCount(), ",\"groups\":[");
@@ -50,12 +53,12 @@ std::string forPrograms(const Plan &plan) {
                  jsonString(parameter.group), ",\"type\":", jsonString(parameter.type), ",\"shape\":",
                  shapeText(parameter.shape, ","), "}");
   }
-  return text + "]}\n";
+  return concat(text, "],\"training\":", training ? trainingForPrograms(*training) : "null", "}\n");
 }
 
 std::string count(int64_t value) { return formatCount(static_cast<uint64_t>(value)); }
 
-std::string forPeople(const Plan &plan) {
+std::string forPeople(const Plan &plan, const std::optional<TrainingPlan> &training) {
   using enum Table::Align;
   Table groups({"parameters of " + plan.model, "tensors", "parameters"}, {Left, Right, Right});
   int64_t tensors = 0;
@@ -79,7 +82,22 @@ std::string forPeople(const Plan &plan) {
   memory.add({"scratch of a thread", count(plan.scratchBytes)});
   memory.rule();
   memory.add({"on one thread", count(plan.parameterBytes + plan.stateBytes + plan.workBytes + plan.scratchBytes)});
-  return concat(groups.print(), "\n", functions.print(), "\n", memory.print());
+  return concat(groups.print(), "\n", functions.print(), "\n", memory.print(),
+                training ? "\n" + trainingForPeople(*training) : "");
+}
+
+Status setSpeed(const PlanCommand &command, TrainingPlan &training) {
+  if (!command.flops.empty()) {
+    auto given = base::parseNumber("--flops", command.flops, 1, 1e30);
+    if (!given.ok())
+      return wrongUsage(std::string(given.status().message()));
+    training.speed.operations = *given;
+    training.speedIsGiven = true;
+    return {};
+  }
+  auto folder = cacheFolder(); // without one the measurement is made and forgotten
+  training.speed = folder.ok() ? machineSpeed(*folder) : measureMachine();
+  return {};
 }
 
 Status plan(const PlanCommand &command) {
@@ -88,19 +106,27 @@ Status plan(const PlanCommand &command) {
   base::StatusOr<Plan> plan = makePlan(*model.compiler, messages);
   printError(messages);
   MEKIK_RETURN_IF_ERROR(plan.status());
-  return printOut(command.json ? forPrograms(*plan) : forPeople(*plan));
+  std::optional<TrainingPlan> training = makeTrainingPlan(*plan);
+  if (training)
+    MEKIK_RETURN_IF_ERROR(setSpeed(command, *training));
+  return printOut(command.json ? forPrograms(*plan, training) : forPeople(*plan, training));
 }
 
 } // namespace
 
 Action addPlan(CLI::App &app) {
   auto command = std::make_shared<PlanCommand>();
-  CLI::App *sub = app.add_subcommand("plan", "Show parameters by block, work of each function, memory.");
+  CLI::App *sub = app.add_subcommand("plan", "Show parameters by block, work of each function, memory, and what training takes.");
   addModelOptions(*sub, command->input);
   addCpuOption(*sub, command->input);
   addTextOptions(*sub, command->input);
+  sub->add_option("--flops", command->flops,
+                  "Operations a second to estimate the time with, as in 200e9. Without it this machine's limit is\n"
+                  "measured, once, for half a second.")
+      ->type_name("NUMBER");
   sub->add_flag("--json", command->json, "A JSON object on standard output.");
   addExamples(*sub, "mekik plan models/gpt/gpt.mekik -D vocab=30\n"
+                    "mekik plan models/gpt2/gpt2.mekik -D size=xl --flops 200e9\n"
                     "mekik plan models/gpt/gpt.mekik -D vocab=50257 -D width=768 --json");
   return [command] { return plan(*command); };
 }

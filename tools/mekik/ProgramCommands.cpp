@@ -46,6 +46,13 @@ public:
     }
   }
 
+  bool has(std::string_view name) const {
+    for (const Entry &entry : entries)
+      if (entry.name == name)
+        return entry.option->count() > 0;
+    return false;
+  }
+
   std::string text(std::string_view name, std::string fallback) const {
     for (const Entry &entry : entries)
       if (entry.name == name && entry.option->count() > 0)
@@ -78,7 +85,18 @@ struct ProgramCommand {
 };
 
 Status train(const ProgramCommand &command) {
-  MEKIK_ASSIGN_OR_RETURN(LoadedModel model, load(command.input, Need::Program));
+  // What a run starts from, or goes on with, says which symbols it knows; the latter also how it is configured.
+  ModelInput input = command.input;
+  input.from = command.forwarded->text("--from", "");
+  if (base::pathKind(input.from) == base::PathKind::Directory)
+    input.from = train::bestPath(input.from);
+  if (command.forwarded->has("--resume"))
+    if (std::string last = train::lastPath(command.forwarded->text("--out", "run"));
+        base::pathKind(last) == base::PathKind::RegularFile) {
+      input.from = last;
+      input.sameAsFrom = true;
+    }
+  MEKIK_ASSIGN_OR_RETURN(LoadedModel model, load(input, Need::Program));
   if (model.dataPath.empty())
     return wrongUsage(concat("--data FILE is missing; for example: mekik train ", command.input.path,
                              " --data proverbs.txt"));
@@ -122,7 +140,8 @@ Action addTrain(CLI::App &app) {
   command->forwarded.emplace(*sub, app::trainCommand.options);
   addExamples(*sub, "mekik train models/gpt/gpt.mekik --data proverbs.txt --out run\n"
                     "mekik train models/gpt/gpt.mekik --data proverbs.txt -D width=64 --seed 2 --log log.jsonl\n"
-                    "mekik train models/gpt/gpt.mekik --data proverbs.txt --out run --steps 5000 --resume");
+                    "mekik train models/gpt/gpt.mekik --data proverbs.txt --out run --steps 5000 --resume\n"
+                    "mekik train models/chat/chat.mekik --from run --out chat");
   return [command] { return train(*command); };
 }
 

@@ -20,10 +20,12 @@ void addTokenizerOptions(CLI::App &command, ModelInput &input) {
                       "characters+bpe:SIZE, a file of mekik tokenize, or a checkpoint")
           ->type_name("KIND")
           ->capture_default_str(),
-      command.add_option("--layout", input.layout, "lines: every line is an example; stream: the text is one")
-          ->check(CLI::IsMember({"lines", "stream"}))
-          ->type_name("KIND")
-          ->capture_default_str(),
+      command
+          .add_option("--layout", input.layout,
+                      "lines: every line is an example; stream: the text is one; examples: as lines, and no window\n"
+                      "holds more than one. Without it, what the model says in `config layout`, else lines.")
+          ->check(CLI::IsMember({"lines", "stream", "examples"}))
+          ->type_name("KIND"),
       command.add_option("--end", input.end, "The character that ends examples, for lines of characters.")
           ->type_name("CHARACTER")
           ->capture_default_str(),
@@ -75,7 +77,7 @@ StatusOr<data::LearnedTokenizer> chooseTokenizer(const ModelInput &input, const 
     return made;
   }
   if (input.tokenizer == "bytes") {
-    made.tokenizer = tokenizer::makeByteTokenizer(layout == data::Layout::Lines);
+    made.tokenizer = tokenizer::makeByteTokenizer(layout != data::Layout::Stream);
     return made;
   }
   MEKIK_ASSIGN_OR_RETURN(data::Text text, data::Text::load(textPath));
