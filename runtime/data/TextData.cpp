@@ -127,7 +127,6 @@ base::StatusOr<TextData> TextData::create(const Text &text, const tokenizer::Tok
   if (data.hasValidation) {
     MEKIK_ASSIGN_OR_RETURN(data.validationIds, encodeLines(text, all.subspan(split), tokenizer, *end));
   }
-  data.end = *end;
   if (options.layout == Layout::Examples)
     for (size_t at = 0; at + 1 < data.trainIds.size(); ++at)
       if (data.trainIds[at] == *end)
@@ -157,7 +156,7 @@ Window TextData::windowAt(uint64_t seed, uint64_t step, uint64_t example, int64_
     size_t length = static_cast<size_t>(context);
     std::span<const int32_t> ids = trainIds;
     size_t begin = trainStarts[base::uniformIndex(seed, MEKIK_STREAM_DATA, step, example, trainStarts.size())];
-    size_t pairs = exampleLength(ids, begin, end) - 1, from = 0, to = pairs; // of an id and its successor
+    size_t pairs = exampleLength(ids, begin, *end) - 1, from = 0, to = pairs; // of an id and its successor
     if (pairs > length) {
       from = base::uniformIndex(seed, MEKIK_STREAM_DATA, step, example + placeDraws, pairs);
       to = std::min(pairs, from + length);
@@ -224,7 +223,7 @@ std::vector<Window> TextData::evaluationWindows(bool ofValidation, int64_t conte
   }
   size_t most = limit > 0 ? static_cast<size_t>(limit) : ids.size();
   for (size_t from = 0; from + 1 < ids.size();) {
-    size_t last = from + exampleLength(ids, from, end) - 1;
+    size_t last = from + exampleLength(ids, from, *end) - 1;
     for (; from < last; from += std::min(static_cast<size_t>(context), last - from)) {
       size_t length = std::min(static_cast<size_t>(context), last - from);
       if (!windows.empty() && from + length + 1 > most)

@@ -93,12 +93,11 @@ public:
 
 private:
   std::string origin;
-  std::optional<int32_t> end; // of Layout::Lines
+  std::optional<int32_t> end; // of Layout::Lines and Layout::Examples
   std::vector<int32_t> trainIds, validationIds;
   uint64_t trainLineCount = 0, validationLineCount = 0;
   Layout layout = Layout::Lines;
-  int32_t end = 0;                     // of Layout::Examples
-  std::vector<uint64_t> trainStarts;   // of Layout::Examples: where lines start, at the END before them
+  std::vector<uint64_t> trainStarts; // of Layout::Examples: where lines start, at the END before them
   bool hasValidation = true;
 };
 
