@@ -2,7 +2,6 @@
 // straight list of calls and views.
 #include "compiler/driver/Passes.h"
 #include "compiler/fusion/Grouping.h"
-#include "compiler/fusion/Unrolled.h"
 #include "compiler/graph/Access.h"
 #include "compiler/graph/Build.h"
 #include "compiler/graph/ModelConventions.h"
@@ -140,7 +139,6 @@ public:
   explicit Outliner(ModuleOp module) : module(module) {}
 
   void run(func::FuncOp function) {
-    shareUnrolled(function);
     flattenTrailingFolds(function);
     spreadWhereRead(function);
     giveBuffersToOperands(function);

@@ -45,17 +45,5 @@ def digits():
     below(min(line["validation_loss"] for line in lines), 0.2, "best validation loss of digits after 400 steps")
 
 
-def programs_hardly_grow_with_time():
-    """Rounds of the loop over time share their code: four times the length, little more of it."""
-    sizes = {}
-    for context in (16, 64):
-        path = folder(f"gru-{context}") / "gru.o"
-        run(MEKIK, "compile", SOURCE / "models/gru/gru.mekik", "-D", "vocab=30", "-D", f"context={context}", "--emit=obj",
-            "-o", path)
-        sizes[context] = path.stat().st_size
-    print("bytes of the object:", sizes)
-    below(sizes[64], 2 * sizes[16], "bytes of the object for 64 steps")
-
-
 if __name__ == "__main__":
     globals()[sys.argv[1]]()

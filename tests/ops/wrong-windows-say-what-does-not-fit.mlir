@@ -24,9 +24,9 @@ func.func @f(%x: tensor<2x3xf32>) {
 
 // -----
 
-func.func @f(%x: tensor<2x5x3xf32>, %y: tensor<2x3xf32>) {
+func.func @f(%x: tensor<2x5x3xf32>, %y: tensor<5x3xf32>) {
   // expected-error @+1 {{contraction of windows "bwpi,pi->wb": of the two letters of a windowed axis one stands in the right operand and one in the result, and the first ones all in the same of the two; that is not so for 'bw'}}
-  %0 = graph.contract_windows "bwpi,pi->wb" %x [0] sizes [2] strides [1] dilations [1], %y : tensor<2x5x3xf32>, tensor<2x3xf32>
+  %0 = graph.contract_windows "bwpi,pi->wb" %x [0] sizes [2] strides [1] dilations [1], %y : tensor<2x5x3xf32>, tensor<5x3xf32>
   return
 }
 
