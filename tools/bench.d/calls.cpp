@@ -19,7 +19,7 @@ namespace {
 using namespace mekik;
 
 struct Options {
-  const char *library = nullptr, *function = nullptr;
+  const char *sharedObject = nullptr, *function = nullptr;
   int threads = 1;
   double seconds = 1;
   long leastCalls = 3;
@@ -51,8 +51,8 @@ Options parse(int count, char **words) {
       options.leastCalls = std::max(1L, long(number()));
     else if (word == "--profile")
       options.profile = true;
-    else if (!options.library)
-      options.library = words[i];
+    else if (!options.sharedObject)
+      options.sharedObject = words[i];
     else if (!options.function)
       options.function = words[i];
     else
@@ -104,12 +104,12 @@ long peakResident() {
 
 int main(int count, char **words) {
   Options options = parse(count, words);
-  void *library = dlopen(options.library, RTLD_NOW | RTLD_LOCAL);
+  void *library = dlopen(options.sharedObject, RTLD_NOW | RTLD_LOCAL);
   if (!library)
     stop(1, dlerror());
   auto *descriptor = static_cast<const MekikModel *>(dlsym(library, "mekik_model"));
   if (!descriptor)
-    stop(1, std::string(options.library) + ": expected the symbol mekik_model, found none");
+    stop(1, std::string(options.sharedObject) + ": expected the symbol mekik_model, found none");
   auto created = model::Model::create(*descriptor, {.threads = options.threads, .profile = options.profile});
   if (!created.ok())
     stop(1, created.status().message());

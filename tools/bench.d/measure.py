@@ -78,7 +78,7 @@ class Bench:
             return None
         return path
 
-    def library(self, name, defines):
+    def shared_library(self, name, defines):
         """The compiled model as a shared library."""
         self.folder.mkdir(parents=True, exist_ok=True)
         stem = "-".join([name, *(f"{key}{value}" for key, value in defines.items())])

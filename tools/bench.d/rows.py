@@ -30,7 +30,7 @@ class Calls:
         if not bench.model(self.model):
             return None
         bench.say(f"{self.title}: compiling")
-        library = bench.library(self.model, self.defines)
+        library = bench.shared_library(self.model, self.defines)
         found = {"kind": "calls", "title": self.title, "function": self.function, "threads": []}
         for threads in bench.threads:
             bench.say(f"{self.title}: {threads} thread{'s' if threads > 1 else ''}")
@@ -139,10 +139,10 @@ class Scaling:
             points = []
             for value in values:
                 bench.say(f"shakespeare with {axis} = {value}")
-                library = bench.library("shakespeare", {"vocab": 65, axis: value})
+                library = bench.shared_library("shakespeare", {"vocab": 65, axis: value})
                 points.append(self.point(bench, library, value, sorted({1, cores}), (f"--{axis}", str(value))))
             found["axes"][axis] = points
-        library = bench.library("shakespeare", {"vocab": 65})
+        library = bench.shared_library("shakespeare", {"vocab": 65})
         found["axes"]["threads"] = [self.point(bench, library, threads, (threads,), None)
                                     for threads in range(1, cores + 1)]
         bench.tidy()
