@@ -172,8 +172,8 @@ std::string lossTable(const Counted &counted) {
   });
   std::string text = table.print();
   if (impossible > 0)
-    base::append(text, formatCount(impossible), impossible == 1 ? " symbol follows" : " symbols follow",
-                 " its context for the first time there: counts alone call that impossible\n");
+    base::append(text, formatCount(impossible), impossible == 1 ? " symbol follows its context" : " symbols follow their contexts",
+                 " for the first time there: counts alone call that impossible\n");
   return text;
 }
 
