@@ -4,7 +4,8 @@ A block with commands is a fence of kind `console`, or text indented by four bla
 A command begins with `$ ` and goes on in the next line behind a backslash. What follows, up to the next command or the
 end of the block, is what it prints; a line `...` stands for any lines. Blank lines at the end do not count.
 
-A number in backticks outside of blocks quotes Mekik, so it must stand in a block of the same chapter (`## `).
+A number in backticks outside of blocks quotes Mekik, so it must stand in a block of the same chapter (`## `) or of one
+before it.
 """
 import dataclasses
 import re

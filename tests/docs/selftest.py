@@ -30,8 +30,12 @@ It is `1.25`.
 
 ## Two
 
-    $ ls models
+    $ ls models; echo 4.5
     small.mekik
+    4.5
+
+From one `1.25` to another `4.5`.
+
     $ (echo 'x: error: no'; exit 1)
     x: error: no
 """
@@ -51,12 +55,12 @@ PLANTS = [
     (0, "is `1.25`", "is `1.2`", "page.md:22:", "`1.2` is in no output"),
     (0, "is `1.25`", "is `25`", "page.md:22:", "`25` is in no output"),
     (1, "is `1.25`", "is `1,25`", "translation.md:22:", "`1,25` is in no output"),
-    (0, "## Two", "Again `1.25`.\n\n## Two\n\nAnd `1.25`.", "page.md:28:", "`1.25` is in no output"),
+    (0, "is `1.25`", "is `4.5`", "page.md:22:", "`4.5` is in no output"),
     (1, "echo $WORD", "echo  $WORD", "translation.md:7:", "expected the command of page.md:7"),
     (1, "$ export WORD=abc\n", "", "translation.md:6:", "expected the command of page.md:6"),
     (1, "    $ (echo 'x: error: no'; exit 1)\n    x: error: no\n", "", "translation.md:", "the 6 commands of page.md, found 5"),
-    (2, "exit 1", "exit 0", "page.md:28:", "expected a failure, found exit status 0"),
-    (2, "ls models", "ls models; false", "page.md:26:", "expected exit status 0, found exit status 1"),
+    (2, "exit 1", "exit 0", "page.md:32:", "expected a failure, found exit status 0"),
+    (2, "echo 4.5", "echo 4.5; false", "page.md:26:", "expected exit status 0, found exit status 1"),
 ]
 
 
