@@ -7,6 +7,7 @@
 #include "compiler/graph/ModelConventions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "mlir/IR/Matchers.h"
 
 namespace mekik {
 #define GEN_PASS_DEF_FORMKERNELS
@@ -63,6 +64,15 @@ Value copyOf(OpBuilder &builder, Value value) {
   return graph::BroadcastOp::create(builder, value.getLoc(), value.getType(), value, dims);
 }
 
+/// True for an integer that a kernel of its own reads: it stays a constant of the function, which reaches the kernel as
+/// an immediate, so that kernels which differ in the number alone are one.
+bool isImmediate(OpOperand &operand) {
+  Operation *producer = operand.get().getDefiningOp();
+  auto type = cast<RankedTensorType>(operand.get().getType());
+  return producer && matchPattern(producer, m_Constant()) && type.getRank() == 0 && type.getElementType().isInteger(64) &&
+         isa<graph::StandaloneOpInterface>(operand.getOwner());
+}
+
 /// Contractions, ops with kernels of their own and views read buffers: what is free has none unless it is copied.
 void giveBuffersToOperands(func::FuncOp function) {
   function.walk([](Operation *op) {
@@ -70,7 +80,7 @@ void giveBuffersToOperands(func::FuncOp function) {
       return;
     OpBuilder builder(op);
     for (OpOperand &operand : op->getOpOperands())
-      if (Operation *producer = operand.get().getDefiningOp(); producer && isFree(producer))
+      if (Operation *producer = operand.get().getDefiningOp(); producer && isFree(producer) && !isImmediate(operand))
         operand.set(copyOf(builder, operand.get()));
   });
 }
@@ -168,10 +178,10 @@ private:
     double operations = 0;
     for (Operation *op : group.ops) {
       operations += operationsOf(op);
-      for (Value operand : op->getOperands())
-        if (Operation *producer = operand.getDefiningOp();
-            !producer || (!inside.contains(producer) && !isFree(producer)))
-          inputs.insert(operand);
+      for (OpOperand &operand : op->getOpOperands())
+        if (Operation *producer = operand.get().getDefiningOp();
+            !producer || (!inside.contains(producer) && (!isFree(producer) || isImmediate(operand))))
+          inputs.insert(operand.get());
       if (llvm::any_of(op->getUsers(), [&](Operation *user) { return !inside.contains(user); }))
         outputs.push_back(op->getResult(0));
     }

@@ -158,7 +158,8 @@ Value Build::mean(Value x, ArrayRef<int64_t> axes) {
 }
 
 Value Build::random(Type type, Value seed, Value step, int64_t stream) {
-  return RandomOp::create(builder, loc, type, seed, step, builder.getI64IntegerAttr(stream));
+  Value number = constant(RankedTensorType::get({}, builder.getI64Type()), static_cast<double>(stream));
+  return RandomOp::create(builder, loc, type, seed, step, number);
 }
 
 Value Build::randomNormal(Type type, Value seed, Value step, int64_t stream) {

@@ -3,7 +3,7 @@
 //
 // Parameters and state are stored in order of first appearance, each in its own arena. A result with the role parameter
 // or state is computed straight into its storage when every reader of the old value has run by then; otherwise it is
-// computed elsewhere and copied at the end.
+// computed elsewhere and copied at the end. Constants that kernels take as operands are immediates of their dispatches.
 #include "compiler/driver/Passes.h"
 #include "compiler/graph/Build.h"
 #include "compiler/graph/ModelConventions.h"
@@ -137,6 +137,11 @@ private:
     for (Operation &op : block.without_terminator()) {
       if (isa<graph::ViewOpInterface>(op)) {
         bufferOf[op.getResult(0)] = bufferOf.lookup(op.getOperand(0));
+        continue;
+      }
+      if (auto constant = dyn_cast<graph::ConstantOp>(op)) {
+        addBuffer(constant, -1);
+        buffers.back().fixed = Storage::Place{MEKIK_IMMEDIATE, cast<IntegerAttr>(constant.getValue()).getInt()};
         continue;
       }
       auto call = cast<func::CallOp>(op);

@@ -23,7 +23,7 @@ extern "C" {
 #endif
 
 #define MEKIK_ABI_MAGIC 0x4b494b454dULL /* "MEKIK" */
-#define MEKIK_ABI_VERSION 1u
+#define MEKIK_ABI_VERSION 2u
 #define MEKIK_ALIGNMENT 64u
 #define MEKIK_MAX_RANK 8u
 
@@ -35,7 +35,12 @@ typedef enum MekikElementType {
   MEKIK_BOOL = 5 /* one byte, 0 or 1 */
 } MekikElementType;
 
-typedef enum MekikArena { MEKIK_PARAMETERS = 0, MEKIK_STATE = 1, MEKIK_WORK = 2 } MekikArena;
+typedef enum MekikArena {
+  MEKIK_PARAMETERS = 0,
+  MEKIK_STATE = 1,
+  MEKIK_WORK = 2,
+  MEKIK_IMMEDIATE = 3 /* no memory of the caller: the buffer is the eight bytes of MekikBuffer.offset itself */
+} MekikArena;
 
 typedef enum MekikRole {
   MEKIK_PARAMETER = 1,
@@ -69,10 +74,15 @@ typedef struct MekikTensor {
 typedef void (*MekikKernel)(void *const *buffers, void *scratch, int64_t firstTile, int64_t lastTile);
 
 typedef struct MekikBuffer {
-  uint64_t offset;
-  int32_t arena;
+  uint64_t offset; /* bytes from the start of the arena; of MEKIK_IMMEDIATE the i64 scalar that the kernel reads */
+  int32_t arena;   /* MekikArena */
   int32_t reserved;
 } MekikBuffer;
+
+/// Where a kernel finds a buffer; `arenas` holds the addresses of parameters, state and work. Immediates are read only.
+static inline void *mekikAddress(const MekikBuffer *buffer, unsigned char *const arenas[3]) {
+  return buffer->arena == MEKIK_IMMEDIATE ? (void *)&buffer->offset : (void *)(arenas[buffer->arena] + buffer->offset);
+}
 
 typedef struct MekikDispatch {
   MekikKernel kernel;
@@ -115,7 +125,7 @@ typedef struct MekikModel {
 
 /// Stands in every executable made of a model, so that a tool can tell it from others before running it.
 #define MEKIK_PROGRAM_MARK_NAME "mekik-program"
-#define MEKIK_PROGRAM_MARK MEKIK_PROGRAM_MARK_NAME ":abi-1"
+#define MEKIK_PROGRAM_MARK MEKIK_PROGRAM_MARK_NAME ":abi-2"
 
 #ifdef __cplusplus
 }

@@ -63,6 +63,8 @@ Status checkFunction(const MekikModel &model, const MekikFunction &function) {
       return broken(where, "an incomplete entry");
     for (int32_t b = 0; b < dispatch.bufferCount; ++b) {
       const MekikBuffer &buffer = dispatch.buffers[b];
+      if (buffer.arena == MEKIK_IMMEDIATE)
+        continue;
       if (buffer.arena < MEKIK_PARAMETERS || buffer.arena > MEKIK_WORK)
         return broken(where, concat("buffer ", b, " in unknown arena ", buffer.arena));
       if (buffer.offset > arenaBytes(model, &function, buffer.arena))

@@ -66,6 +66,7 @@ StatusOr<Model> Model::create(const MekikModel &descriptor, const ModelOptions &
 }
 
 void Model::resolveBuffers() {
+  unsigned char *bases[] = {arenas[MEKIK_PARAMETERS].get(), arenas[MEKIK_STATE].get(), arenas[MEKIK_WORK].get()};
   for (uint64_t f = 0; f < model->functionCount; ++f) {
     const MekikFunction &function = model->functions[f];
     std::vector<size_t> &starts = firstAddress.emplace_back();
@@ -73,7 +74,7 @@ void Model::resolveBuffers() {
       const MekikDispatch &dispatch = function.dispatches[d];
       starts.push_back(addresses.size());
       for (int32_t b = 0; b < dispatch.bufferCount; ++b)
-        addresses.push_back(arenas[dispatch.buffers[b].arena].get() + dispatch.buffers[b].offset);
+        addresses.push_back(mekikAddress(&dispatch.buffers[b], bases));
     }
   }
 }

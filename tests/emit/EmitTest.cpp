@@ -140,16 +140,16 @@ TEST_F(Emit, DispatchesRunOnTheArenasTheyName) {
   auto loaded = emit::LoadedModel::load(compile());
   ASSERT_TRUE(loaded.ok()) << loaded.status();
   const MekikModel *model = (*loaded)->model();
-  alignas(64) char parameters[256], state[64], work[512], scratch[128];
+  alignas(64) unsigned char parameters[256], state[64], work[512], scratch[128];
   std::memset(work, 0xff, sizeof(work));
   for (int i = 0; i < 40; ++i)
     reinterpret_cast<float *>(parameters + 64)[i] = float(i) + 0.25f;
-  char *arenas[] = {parameters, state, work};
+  unsigned char *arenas[] = {parameters, state, work};
   for (uint64_t number = 0; number < model->functions[0].dispatchCount; ++number) {
     const MekikDispatch &dispatch = model->functions[0].dispatches[number];
     void *buffers[8];
     for (int i = 0; i < dispatch.bufferCount; ++i)
-      buffers[i] = arenas[dispatch.buffers[i].arena] + dispatch.buffers[i].offset;
+      buffers[i] = mekikAddress(&dispatch.buffers[i], arenas);
     for (int64_t tile = dispatch.tiles; tile-- > 0;)
       dispatch.kernel(buffers, scratch, tile, tile + 1);
   }

@@ -142,7 +142,8 @@ TEST_F(Evaluator, RandomNumbersAreThoseOfTheSharedDefinition) {
   seed.as<uint64_t>()[0] = 0x123456789ABCDEFull;
   step.as<uint64_t>()[0] = 7;
   Tensor x = run(parse(R"(func.func @f(%seed: tensor<i64>, %step: tensor<i64>) -> tensor<10x20xf32> {
-    %u = graph.random %seed, %step stream 5 : tensor<10x20xf32>
+    %five = graph.constant 5 : i64 : tensor<i64>
+    %u = graph.random %seed, %step stream %five : tensor<10x20xf32>
     return %u : tensor<10x20xf32>
   })"),
                  {seed, step})[0];
@@ -169,7 +170,8 @@ TEST_F(Evaluator, FunctionsMayCallOthersOfTheModule) {
 
 TEST_F(Evaluator, PromotionToDoubleKeepsConstantsAndRandomNumbers) {
   func::FuncOp function = parse(R"(func.func @f(%seed: tensor<i64>) -> (tensor<64xf32>, tensor<64xf32>) {
-    %u = graph.random %seed, %seed stream 5 : tensor<64xf32>
+    %five = graph.constant 5 : i64 : tensor<i64>
+    %u = graph.random %seed, %seed stream %five : tensor<64xf32>
     %c = graph.constant 0.1 : f32 : tensor<64xf32>
     return %u, %c : tensor<64xf32>, tensor<64xf32>
   })");

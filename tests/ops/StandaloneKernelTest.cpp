@@ -161,17 +161,18 @@ TEST_F(StandaloneKernel, RandomNumbersOfEverySizeAreTheEvaluators) {
   for (bool isF64 : {false, true})
     for (int64_t size : {1, 15, 16, 17, 63, 64, 65, 127, 130, 2048, 2100, 5000}) {
       Type element = isF64 ? Type(builder.getF64Type()) : Type(builder.getF32Type());
-      CompiledKernel kernel({scalar, scalar}, context,
+      CompiledKernel kernel({scalar, scalar, scalar}, context,
                             [&](OpBuilder &builder, Location loc, ValueRange x) -> Operation * {
                               return graph::RandomOp::create(builder, loc, RankedTensorType::get({size}, element), x[0],
-                                                             x[1], builder.getI64IntegerAttr(0x60000001));
+                                                             x[1], x[2]);
                             });
       for (uint64_t seed : {uint64_t{0}, uint64_t{1} << 32, ~uint64_t{0}}) {
-        Tensor seedTensor(ElementType::I64, {}), step(ElementType::I64, {});
+        Tensor seedTensor(ElementType::I64, {}), step(ElementType::I64, {}), stream(ElementType::I64, {});
         seedTensor.as<uint64_t>()[0] = seed;
         step.as<uint64_t>()[0] = 12345678901;
+        stream.as<uint64_t>()[0] = 0xE0000001;
         SCOPED_TRACE(size);
-        expectTheEvaluatorsBits(kernel, {seedTensor, step});
+        expectTheEvaluatorsBits(kernel, {seedTensor, step, stream});
       }
     }
 }

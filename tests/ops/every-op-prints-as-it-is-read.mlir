@@ -103,8 +103,8 @@ func.func @rows_and_random(%ids: tensor<2x3xi32>, %table: tensor<7x4xf32>, %seed
   %1 = graph.scatter_add %ids, %0 rows 7 : tensor<2x3xi32>, tensor<2x3x4xf32>
   // CHECK: graph.one_hot %{{.*}} classes 7 : tensor<2x3xi32> to tensor<2x3x7xf32>
   %2 = graph.one_hot %ids classes 7 : tensor<2x3xi32> to tensor<2x3x7xf32>
-  // CHECK: graph.random %{{.*}}, %{{.*}} stream 3 : tensor<100xf32>
-  %3 = graph.random %seed, %step stream 3 : tensor<100xf32>
+  // CHECK: graph.random %{{.*}}, %{{.*}} stream %{{.*}} : tensor<100xf32>
+  %3 = graph.random %seed, %step stream %step : tensor<100xf32>
   // CHECK: graph.random_normal %{{.*}}, %{{.*}} stream 4 : tensor<100xf64>
   %4 = graph.random_normal %seed, %step stream 4 : tensor<100xf64>
   // CHECK: graph.drop %{{.*}}, %{{.*}}, %{{.*}} rate 2.000000e-01 stream 5 : tensor<7x4xf32>

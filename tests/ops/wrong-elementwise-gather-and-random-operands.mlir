@@ -65,8 +65,9 @@ func.func @f(%ids: tensor<2xi32>) {
 // -----
 
 func.func @f(%seed: tensor<i64>) {
+  %stream = graph.constant -1 : i64 : tensor<i64>
   // expected-error @+1 {{'graph.random' op draws from stream -1; streams are numbers from 0 to 4294967295}}
-  %0 = graph.random %seed, %seed stream -1 : tensor<4xf32>
+  %0 = graph.random %seed, %seed stream %stream : tensor<4xf32>
   return
 }
 

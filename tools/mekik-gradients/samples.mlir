@@ -289,7 +289,8 @@ module @"Random numbers" {
     return %y : tensor<4xf32>
   }
   func.func @random(%seed: tensor<i64> loc("seed"), %step: tensor<i64> loc("step")) -> tensor<4xf32> {
-    %y = graph.random %seed, %step stream 0 : tensor<4xf32> loc("y")
+    %stream = graph.constant 0 : i64 : tensor<i64> loc("stream")
+    %y = graph.random %seed, %step stream %stream : tensor<4xf32> loc("y")
     return %y : tensor<4xf32>
   }
   func.func @random_normal(%seed: tensor<i64> loc("seed"), %step: tensor<i64> loc("step")) -> tensor<4xf32> {

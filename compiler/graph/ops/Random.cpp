@@ -10,6 +10,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
+#include "mlir/IR/Matchers.h"
 #include "runtime/abi/MekikPhilox.h"
 
 using namespace mlir;
@@ -36,12 +37,16 @@ LogicalResult verifyStream(Operation *op, int64_t stream, int64_t count) {
 
 } // namespace
 
-LogicalResult RandomOp::verify() { return verifyStream(*this, getStream(), 1); }
+LogicalResult RandomOp::verify() {
+  IntegerAttr stream;
+  return matchPattern(getStream(), m_Constant(&stream)) ? verifyStream(*this, stream.getInt(), 1) : success();
+}
 
 void RandomOp::evaluate(ArrayRef<const reference::Tensor *> operands, reference::Tensor &result) {
   uint64_t seed = operands[0]->as<uint64_t>()[0], step = operands[1]->as<uint64_t>()[0];
+  auto stream = static_cast<uint32_t>(operands[2]->as<uint64_t>()[0]);
   for (int64_t i = 0; i < result.size(); ++i)
-    result.setDouble(i, mekikUniform(mekikRandomBits(seed, static_cast<uint32_t>(getStream()), step, i)));
+    result.setDouble(i, mekikUniform(mekikRandomBits(seed, stream, step, i)));
 }
 
 int64_t RandomOp::kernelTiles() {
@@ -66,7 +71,7 @@ void RandomOp::emitKernel(OpBuilder &builder, ValueRange operands, Value result,
   Value seed = memref::LoadOp::create(builder, loc, operands[0], ValueRange{});
   Value step = memref::LoadOp::create(builder, loc, operands[1], ValueRange{});
   Number key0 = low(seed), key1 = high(seed), stepLow = low(step);
-  Number stream = arithmetic.constant(ElementType::I32, static_cast<int64_t>(static_cast<int32_t>(getStream())));
+  Number stream = low(memref::LoadOp::create(builder, loc, operands[2], ValueRange{}));
   SmallVector<int32_t> laneNumbers;
   for (int32_t lane = 0; lane < kLanes; ++lane)
     laneNumbers.push_back(lane);
@@ -116,17 +121,13 @@ void RandomOp::emitKernel(OpBuilder &builder, ValueRange operands, Value result,
   emitGroup(whole, elements % kGroup);
 }
 
-SmallVector<Value> RandomOp::gradient(OpBuilder &, Value) { return {Value(), Value()}; }
+SmallVector<Value> RandomOp::gradient(OpBuilder &, Value) { return {Value(), Value(), Value()}; }
 
 LogicalResult RandomNormalOp::verify() { return verifyStream(*this, getStream(), 2); }
 Value RandomNormalOp::expand(OpBuilder &builder) {
   Build build(builder, getLoc());
-  auto uniform = [&](int64_t stream) -> Value {
-    return RandomOp::create(builder, getLoc(), getResult().getType(), getSeed(), getStep(),
-                            builder.getI64IntegerAttr(stream));
-  };
-  Value u = uniform(getStream());
-  Value v = uniform(getStream() + 1);
+  Value u = build.random(getResult().getType(), getSeed(), getStep(), getStream());
+  Value v = build.random(getResult().getType(), getSeed(), getStep(), getStream() + 1);
   Value radius = build.unary<SqrtOp>(build.mul(build.unary<LogOp>(build.sub(1.0, u)), -2.0));
   return build.mul(radius, build.unary<CosOp>(build.mul(v, 6.283185307179586)));
 }
@@ -146,7 +147,7 @@ Value DropOp::expand(OpBuilder &builder) {
     return getOperand();
   if (rate == 1)
     return zero;
-  Value uniform = RandomOp::create(builder, getLoc(), getOperand().getType(), getSeed(), getStep(), getStreamAttr());
+  Value uniform = build.random(getOperand().getType(), getSeed(), getStep(), getStream());
   Value keep = build.compare("ge", uniform, build.constantLike(uniform, rate));
   return build.select(keep, build.div(getOperand(), 1 - rate), zero);
 }

@@ -6,7 +6,8 @@ include "compiler/graph/GraphBase.td"
 
 def Graph_RandomOp : Graph_Op<"random", [DeclareOpInterfaceMethods<StandaloneOpInterface>, Differentiable]> {
   let summary = "Uniform in [0, 1), multiples of 2^-24";
-  let arguments = (ins ScalarI64:$seed, ScalarI64:$step, I64Attr:$stream);
+  let description = [{The stream is an operand so that draws from different streams are one kernel.}];
+  let arguments = (ins ScalarI64:$seed, ScalarI64:$step, ScalarI64:$stream);
   let results = (outs FloatTensor:$result);
   let assemblyFormat = "$seed `,` $step `stream` $stream attr-dict `:` type($result)";
   let hasVerifier = 1;

@@ -32,7 +32,8 @@ module @line attributes {mekik.optimizer = {kind = "sgd", momentum = 0.5 : f64,
 // CHECK-LABEL: func.func @init(
 // CHECK-SAME:    %[[SEED:.*]]: tensor<i64> {mekik.role = "seed"}, %[[STEP:.*]]: tensor<i64> {mekik.role = "step"})
 // CHECK-SAME:    -> (tensor<2xf32> {mekik.name = "w", mekik.role = "parameter"})
-// CHECK:         %[[U:.*]] = graph.random %[[SEED]], %[[STEP]] stream 1073741824
+// CHECK:         %[[STREAM:.*]] = graph.constant 1073741824 : i64
+// CHECK:         %[[U:.*]] = graph.random %[[SEED]], %[[STEP]] stream %[[STREAM]]
 // CHECK:         %[[WIDE:.*]] = graph.mul %[[U]]
 // CHECK:         %[[W:.*]] = graph.add %[[WIDE]]
 // CHECK:         return %[[W]]

@@ -77,7 +77,7 @@ TEST(Model, RefusesBuffersAndFunctionsThatDoNotFit) {
   far.buffers[3].offset = Bigram::workBytes + 1;
   EXPECT_NE(far.problem().find("train_step, dispatch 0: buffer 3"), std::string::npos) << far.problem();
   Copy arena;
-  arena.buffers[0].arena = 3;
+  arena.buffers[0].arena = 4;
   EXPECT_NE(arena.problem(), "");
   Copy tiles;
   tiles.dispatches[1].tiles = -1;
