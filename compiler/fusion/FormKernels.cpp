@@ -108,6 +108,21 @@ void separateResults(func::FuncOp function) {
   }
 }
 
+/// The share of a contraction's products that its triangle leaves.
+double shareInTriangle(graph::ContractionOpInterface contraction) {
+  if (contraction.triangle().empty())
+    return 1;
+  auto sizeOf = [&](char label) {
+    size_t axis = contraction.leftLabels().find(label);
+    return axis != StringRef::npos ? contraction.leftLayout().shape[axis]
+                                   : shapeOf(contraction->getOperand(1))[contraction.rightLabels().find(label)];
+  };
+  double later = sizeOf(contraction.triangle()[0]), earlier = sizeOf(contraction.triangle()[1]), inside = 0;
+  for (double row = 1; row <= later; ++row)
+    inside += std::min(row, earlier);
+  return inside / (later * earlier);
+}
+
 double operationsOf(Operation *op) {
   double elements = 1;
   if (auto contraction = dyn_cast<graph::ContractionOpInterface>(op)) {
@@ -116,7 +131,7 @@ double operationsOf(Operation *op) {
     for (auto [label, size] : llvm::zip(contraction.leftLabels(), contraction.leftLayout().shape))
       if (!contraction.resultLabels().contains(label))
         elements *= size;
-    return 2 * elements;
+    return 2 * elements * shareInTriangle(contraction);
   }
   for (int64_t size : shapeOf(isa<graph::ReductionOpInterface>(op) ? op->getOperand(0) : op->getResult(0)))
     elements *= size;

@@ -166,7 +166,7 @@ Value Build::randomNormal(Type type, Value seed, Value step, int64_t stream) {
   return RandomNormalOp::create(builder, loc, type, seed, step, builder.getI64IntegerAttr(stream));
 }
 
-Value Build::contract(StringRef equation, Value lhs, Value rhs) {
+Value Build::contract(StringRef equation, Value lhs, Value rhs, StringRef triangle) {
   auto [operands, result] = equation.split("->");
   auto [left, right] = operands.split(',');
   // A label that stands in one operand alone is summed away first.
@@ -186,7 +186,9 @@ Value Build::contract(StringRef equation, Value lhs, Value rhs) {
   bool contracted = llvm::any_of(
       leftLabels, [&](char label) { return StringRef(rightLabels).contains(label) && !result.contains(label); });
   if (contracted)
-    return ContractOp::create(builder, loc, x, y, leftLabels + "," + rightLabels + "->" + result.str());
+    return ContractOp::create(builder, loc, x, y,
+                              builder.getStringAttr(leftLabels + "," + rightLabels + "->" + result.str()),
+                              triangle.empty() ? StringAttr() : builder.getStringAttr(triangle));
   // Nothing to add up: a product of single elements.
   SmallVector<int64_t> shape;
   for (char label : result) {
@@ -207,7 +209,12 @@ Value Build::contract(StringRef equation, Value lhs, Value rhs) {
     return static_cast<Value>(BroadcastOp::create(builder, loc, withShape(operand, shape), operand, dims));
   };
   Value alignedX = aligned(x, leftLabels);
-  return mul(alignedX, aligned(y, rightLabels));
+  Value product = mul(alignedX, aligned(y, rightLabels));
+  if (triangle.empty())
+    return product;
+  auto position = [&](char label) { return iota(shape, static_cast<int64_t>(result.find(label))); };
+  Value inside = compare("le", position(triangle[1]), position(triangle[0]));
+  return select(inside, product, constantLike(product, 0));
 }
 
 Value Build::matmul(Value lhs, Value rhs) {

@@ -54,8 +54,8 @@ public:
   /// Uniform in [0, 1), and standard normal (which also uses `stream` + 1); seed and step are i64 scalars.
   mlir::Value random(mlir::Type type, mlir::Value seed, mlir::Value step, int64_t stream);
   mlir::Value randomNormal(mlir::Type type, mlir::Value seed, mlir::Value step, int64_t stream);
-  /// "bij,bjk->bik".
-  mlir::Value contract(llvm::StringRef equation, mlir::Value lhs, mlir::Value rhs);
+  /// "bij,bjk->bik". A triangle restricts it as that of graph.contract; its letters stand in two of the three lists.
+  mlir::Value contract(llvm::StringRef equation, mlir::Value lhs, mlir::Value rhs, llvm::StringRef triangle = "");
   /// Last two axes multiplied as matrices, leading axes broadcast; a rank-1 operand is a row or column.
   mlir::Value matmul(mlir::Value lhs, mlir::Value rhs);
 

@@ -53,11 +53,15 @@ def ReductionOpInterface : OpInterface<"ReductionOpInterface"> {
 def ContractionOpInterface : OpInterface<"ContractionOpInterface"> {
   let cppNamespace = "::mekik::graph";
   let description = [{A sum of products of two operands over shared labels, one letter an axis. Each result element is one
-    chain: acc = 0; for the contracted labels in the order of the left operand, ascending: acc = fma(left, right, acc).}];
+    chain: acc = 0; for the contracted labels in the order of the left operand, ascending: acc = fma(left, right, acc).
+    Of a triangle "tu" only products at u <= t are links of a chain; an element without any is 0.}];
   let methods = [
     InterfaceMethod<"Labels of the left operand, as in \"btw\".", "::llvm::StringRef", "leftLabels", (ins)>,
     InterfaceMethod<"Labels of the right operand.", "::llvm::StringRef", "rightLabels", (ins)>,
     InterfaceMethod<"Labels of the result.", "::llvm::StringRef", "resultLabels", (ins)>,
+    InterfaceMethod<[{Empty, or two labels "tu": only positions u <= t take part. At least one of them stands in each
+      operand and in the result.}],
+      "::llvm::StringRef", "triangle", (ins), "", [{ return ""; }]>,
     InterfaceMethod<[{How the left operand is read: for each of its labels the number of positions and the distance of
       neighbours, in elements. All of it lies inside the operand; the same element may be read at several positions.}],
       "::mekik::graph::Layout", "leftLayout", (ins), "",

@@ -23,9 +23,9 @@ int64_t at(llvm::StringRef labels, llvm::ArrayRef<int64_t> values, char label, i
 
 /// Appends `axis`, into the last one if the two are one run in every operand.
 void append(Axes &axes, const ContractionAxis &axis) {
-  if (axis.size == 1)
+  if (axis.size == 1 && axis.side == TriangleSide::None)
     return;
-  if (!axes.empty()) {
+  if (!axes.empty() && axis.side == TriangleSide::None && axes.back().side == TriangleSide::None) {
     ContractionAxis &last = axes.back();
     if (last.left == axis.left * axis.size && last.right == axis.right * axis.size &&
         last.result == axis.result * axis.size) {
@@ -45,7 +45,8 @@ void exchange(Axes &axes) {
 
 Contraction Contraction::analyze(llvm::StringRef leftLabels, llvm::StringRef rightLabels, llvm::StringRef resultLabels,
                                  llvm::ArrayRef<int64_t> leftShape, llvm::ArrayRef<int64_t> rightShape,
-                                 int64_t elementBytes, llvm::ArrayRef<int64_t> leftStridesGiven) {
+                                 int64_t elementBytes, llvm::ArrayRef<int64_t> leftStridesGiven,
+                                 llvm::StringRef triangle) {
   llvm::SmallVector<int64_t> resultShape;
   for (char label : resultLabels)
     resultShape.push_back(at(leftLabels, leftShape, label, at(rightLabels, rightShape, label, 1)));
@@ -55,12 +56,17 @@ Contraction Contraction::analyze(llvm::StringRef leftLabels, llvm::StringRef rig
   auto resultStrides = denseStrides(resultShape);
   auto axisOf = [&](char label) {
     int64_t size = at(leftLabels, leftShape, label, at(rightLabels, rightShape, label, 1));
+    size_t letter = triangle.find(label);
     return ContractionAxis{size, at(leftLabels, leftStrides, label, 0), at(rightLabels, rightStrides, label, 0),
-                           at(resultLabels, resultStrides, label, 0)};
+                           at(resultLabels, resultStrides, label, 0),
+                           letter == 0   ? TriangleSide::Later
+                           : letter == 1 ? TriangleSide::Earlier
+                                         : TriangleSide::None};
   };
 
   Contraction result;
   result.elementBytes = elementBytes;
+  result.hasTriangle = !triangle.empty();
   for (char label : resultLabels) {
     bool inLeft = leftLabels.contains(label), inRight = rightLabels.contains(label);
     append(inLeft && inRight ? result.batch : inLeft ? result.rows : result.columns, axisOf(label));

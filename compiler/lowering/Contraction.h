@@ -11,6 +11,10 @@
 
 namespace mekik::lowering {
 
+/// The part of an axis in a triangle: a product takes part where the position along the earlier axis is at most that
+/// along the later one.
+enum class TriangleSide : int8_t { None, Later, Earlier };
+
 /// An axis of a contraction: its size and its strides, in elements, in the left operand, the right operand and the
 /// result; 0 where an operand does not have it.
 struct ContractionAxis {
@@ -18,14 +22,17 @@ struct ContractionAxis {
   int64_t left = 0;
   int64_t right = 0;
   int64_t result = 0;
+  TriangleSide side = TriangleSide::None;
 };
 
-/// The axes by role. Axes of size 1 are gone; neighbours that are contiguous in every operand that has them are one.
+/// The axes by role. Axes of size 1 are gone; neighbours that are contiguous in every operand that has them are one. The
+/// two axes of a triangle stay as they are.
 /// "Left" and "right" are the operands after a possible exchange, made so that the fastest axis of the result is not
 /// one of the left operand alone.
 struct Contraction {
   int64_t elementBytes = 4;                      // 4 (f32) or 8 (f64)
   bool swapped = false;                          // the operands are exchanged
+  bool hasTriangle = false;                      // two of the axes have a side
   bool lanesInBatch = false;                     // the fastest axis of the result is in both operands
   ContractionAxis lanes;                         // the fastest axis of the result; result stride 1
   llvm::SmallVector<ContractionAxis> batch;      // in both operands and the result, without `lanes`
@@ -34,10 +41,11 @@ struct Contraction {
   llvm::SmallVector<ContractionAxis> contracted; // both operands, in the order of the left operand as written
 
   /// Labels as in ContractionOpInterface, shapes of the two operands as written. The left operand may be read in other
-  /// steps than those of its shape.
+  /// steps than those of its shape. A triangle is two labels, the later one first, or empty.
   static Contraction analyze(llvm::StringRef leftLabels, llvm::StringRef rightLabels, llvm::StringRef resultLabels,
                              llvm::ArrayRef<int64_t> leftShape, llvm::ArrayRef<int64_t> rightShape,
-                             int64_t elementBytes, llvm::ArrayRef<int64_t> leftStrides = {});
+                             int64_t elementBytes, llvm::ArrayRef<int64_t> leftStrides = {},
+                             llvm::StringRef triangle = "");
 };
 
 /// How the right operand reaches the registers.

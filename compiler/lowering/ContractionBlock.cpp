@@ -16,35 +16,45 @@ constexpr int64_t kUnrollWhole = 8;
 
 } // namespace
 
-struct ContractionEmitter::Block {
-  int64_t rows, vectors, lastLanes, width;
-
-  int64_t lanesOf(int64_t vector) const { return vector + 1 == vectors ? lastLanes : width; }
-};
-
 void ContractionEmitter::emitBlock(Offsets base, Value row, Value column, int64_t rows, int64_t vectors,
                                    int64_t lastLanes) {
   Block block{rows, vectors, lastLanes, plan.width};
-  auto place = [&](int64_t row, int64_t vector) {
-    return at.add(base.result, row * plan.row.result + vector * plan.width);
+  if (!bothSidesKept())
+    return emitSums(block, base, row, column);
+  at.when(
+      touchesTriangle(block), [&] { emitSums(block, base, row, column); },
+      [&] { storeSums(block, base, Values(rows * vectors, zeros(plan.width))); });
+}
+
+void ContractionEmitter::emitSums(const Block &block, Offsets base, Value row, Value column) {
+  Values sums(block.rows * block.vectors, zeros(plan.width));
+  auto forEach = [&](llvm::function_ref<void(int64_t, int64_t, Value &)> body) {
+    for (int64_t r = 0; r < block.rows; ++r)
+      for (int64_t v = 0; v < block.vectors; ++v)
+        body(r, v, sums[r * block.vectors + v]);
   };
-  Values sums(rows * vectors, zeros(plan.width));
   if (plan.depthBlocks > 1)
-    for (int64_t row = 0; row < rows; ++row)
-      for (int64_t vector = 0; vector < vectors; ++vector) {
-        Value &sum = sums[row * vectors + vector];
-        Value rested = load(result, place(row, vector), block.lanesOf(vector));
-        sum = mlir::arith::SelectOp::create(at.builder, at.loc, depth.first, sum, rested);
-      }
+    forEach([&](int64_t r, int64_t v, Value &sum) {
+      Value rested = load(result, placeOf(base, r, v), block.lanesOf(v));
+      sum = mlir::arith::SelectOp::create(at.builder, at.loc, depth.first, sum, rested);
+    });
+  for (const Side &each : sides)
+    if (each.place == Side::Depth)
+      stepInSide = each.start; // of an axis that is cut before the block; others are set on the way
   Panels start{plan.packsLeft ? leftPanelStart(row) : Value(),
                plan.access != RightAccess::Direct ? panelStart(column) : Value()};
   sums = emitDepth(block, plan.split, base, start, sums);
+  if (bothSidesKept())
+    forEach([&](int64_t r, int64_t v, Value &sum) { sum = whereItTakesPart(r, v, sum, zeros(plan.width)); });
+  storeSums(block, base, sums);
+}
 
+void ContractionEmitter::storeSums(const Block &block, Offsets base, llvm::ArrayRef<Value> sums) {
   auto storeAll = [&](bool finished) {
-    for (int64_t row = 0; row < rows; ++row)
-      for (int64_t vector = 0; vector < vectors; ++vector) {
-        ContractionPosition position{place(row, vector), block.lanesOf(vector)};
-        Value sum = sums[row * vectors + vector];
+    for (int64_t row = 0; row < block.rows; ++row)
+      for (int64_t vector = 0; vector < block.vectors; ++vector) {
+        ContractionPosition position{placeOf(base, row, vector), block.lanesOf(vector)};
+        Value sum = sums[row * block.vectors + vector];
         if (finished && epilogue)
           sum = epilogue(at.builder, at.loc, sum, position);
         store(sum, result, position.offset, position.lanes);
@@ -63,35 +73,46 @@ Values ContractionEmitter::emitDepth(const Block &block, size_t number, Offsets 
   for (const ContractionAxis &each : axes.drop_front(number + 1))
     inner *= each.size;
   Value length = int64_t(number) == plan.split ? depth.length : at.index(axis.size);
-  bool innermost = number + 1 == axes.size();
+  bool innermost = number + 1 == axes.size(), masked = false;
   auto turn = [&](Value k, int64_t ahead, Values sums) {
     auto move = [&](Value from, int64_t stride) {
       return from ? at.add(at.add(from, at.mul(k, stride)), ahead * stride) : from;
     };
     Offsets offsets{move(base.left, axis.left), move(base.right, axis.right), base.result};
+    if (axis.side != TriangleSide::None) {
+      Value start = int64_t(number) == plan.split ? side(axis.side).start : at.index(0);
+      stepInSide = at.add(at.add(start, k), ahead);
+    }
     Panels panels{move(here.left, inner * plan.blockRows), move(here.right, inner * plan.width * block.vectors)};
-    return innermost ? emitStep(block, offsets, panels, sums) : emitDepth(block, number + 1, offsets, panels, sums);
+    return innermost ? emitStep(block, offsets, panels, sums, masked)
+                     : emitDepth(block, number + 1, offsets, panels, sums);
   };
 
-  std::optional<int64_t> known = LoopBuilder::constant(length);
-  int64_t unroll = !innermost ? 1 : known && *known <= kUnrollWhole ? *known : kUnroll;
-  auto turns = [&](Value from, Value to, int64_t count) {
-    sums = at.loop(from, to, count, sums, [&](Value k, Values carried) {
-      for (int64_t ahead = 0; ahead < count; ++ahead)
-        carried = turn(k, ahead, carried);
-      return carried;
-    });
-  };
-  Value whole = at.mul(at.div(length, unroll), unroll);
-  turns(at.index(0), whole, unroll);
-  if (known && *known % unroll)
-    turns(whole, length, *known % unroll);
-  else if (!known && unroll > 1)
-    turns(whole, length, 1);
+  for (const Steps &steps : stepsInTriangle(block, number, length)) {
+    masked = steps.masked;
+    Value count = at.sub(steps.to, steps.from);
+    std::optional<int64_t> known = LoopBuilder::constant(count);
+    int64_t unroll = !innermost || masked ? 1 : known && *known <= kUnrollWhole ? *known : kUnroll;
+    auto turns = [&](Value from, Value to, int64_t together) {
+      sums = at.loop(from, to, together, sums, [&](Value k, Values carried) {
+        for (int64_t ahead = 0; ahead < together; ++ahead)
+          carried = turn(k, ahead, carried);
+        return carried;
+      });
+    };
+    if (known && *known == 0)
+      continue;
+    Value whole = at.add(steps.from, at.mul(at.div(count, unroll), unroll));
+    turns(steps.from, whole, unroll);
+    if (known && *known % unroll)
+      turns(whole, steps.to, *known % unroll);
+    else if (!known && unroll > 1)
+      turns(whole, steps.to, 1);
+  }
   return sums;
 }
 
-Values ContractionEmitter::emitStep(const Block &block, Offsets base, Panels here, Values sums) {
+Values ContractionEmitter::emitStep(const Block &block, Offsets base, Panels here, Values sums, bool masked) {
   Values rights;
   for (int64_t vector = 0; vector < block.vectors; ++vector) {
     int64_t ahead = vector * plan.width;
@@ -110,7 +131,8 @@ Values ContractionEmitter::emitStep(const Block &block, Offsets base, Panels her
                  : gather(left, at.add(place, vector * plan.width * lanes.left), lanes.left, block.lanesOf(vector));
       Value &sum = sums[row * block.vectors + vector];
       // Not vector.fma: that becomes llvm.fmuladd, which a strict compiler rounds twice.
-      sum = mlir::math::FmaOp::create(at.builder, at.loc, factor, rights[vector], sum);
+      Value next = mlir::math::FmaOp::create(at.builder, at.loc, factor, rights[vector], sum);
+      sum = masked ? whereItTakesPart(row, vector, next, sum) : next;
     }
   }
   return sums;

@@ -42,13 +42,48 @@ private:
 
   /// One register block (ContractionBlock.cpp). `base` is where its first row and column lie.
   void emitBlock(Offsets base, mlir::Value row, mlir::Value column, int64_t rows, int64_t vectors, int64_t lastLanes);
-  struct Block;
+  struct Block {
+    int64_t rows, vectors, lastLanes, width;
+
+    int64_t lanesOf(int64_t vector) const { return vector + 1 == vectors ? lastLanes : width; }
+    int64_t lanes() const { return (vectors - 1) * width + lastLanes; }
+  };
   /// Where a step of k lies in the panels; null for an operand that is read where it lies.
   struct Panels {
     mlir::Value left, right;
   };
+  void emitSums(const Block &block, Offsets base, mlir::Value row, mlir::Value column);
+  void storeSums(const Block &block, Offsets base, llvm::ArrayRef<mlir::Value> sums);
+  mlir::Value placeOf(Offsets base, int64_t row, int64_t vector) {
+    return at.add(base.result, row * plan.row.result + vector * plan.width);
+  }
   Values emitDepth(const Block &block, size_t axis, Offsets base, Panels panels, Values sums);
-  Values emitStep(const Block &block, Offsets base, Panels panels, Values sums);
+  Values emitStep(const Block &block, Offsets base, Panels panels, Values sums, bool masked);
+
+  /// Which products take part (ContractionTriangle.cpp). Where one of the two axes stands, and the position along it at
+  /// which the block at hand starts.
+  struct Side {
+    enum { Absent, Fixed, Row, Lanes, Depth } place = Absent;
+    mlir::Value start;
+  };
+  /// Steps [from, to) along an axis of k; masked ones are not for every element of the block.
+  struct Steps {
+    mlir::Value from, to;
+    bool masked;
+  };
+  void findTriangle();
+  Side &side(TriangleSide which) { return sides[which == TriangleSide::Later ? 0 : 1]; }
+  /// First and last position of the block; not of a side in k.
+  mlir::Value lowest(const Side &side) { return side.start; }
+  mlir::Value highest(const Side &side, const Block &block);
+  /// Both sides are axes of the result: an element has all of its products or none.
+  bool bothSidesKept();
+  /// i1, if both sides are kept: some element of the block has products.
+  mlir::Value touchesTriangle(const Block &block);
+  llvm::SmallVector<Steps> stepsInTriangle(const Block &block, size_t axis, mlir::Value length);
+  /// Lane by lane: the products of this row and vector, at the step of k at hand, take part.
+  mlir::Value takesPart(int64_t row, int64_t vector);
+  mlir::Value whereItTakesPart(int64_t row, int64_t vector, mlir::Value value, mlir::Value otherwise);
 
   /// Brings a column block of the right operand into its panel (ContractionPanels.cpp).
   void emitPacking(Offsets base, mlir::Value column, int64_t vectors, int64_t lastLanes);
@@ -79,6 +114,8 @@ private:
   Range columns; // of the tile at hand
   Range packed;  // rows whose left panels are there
   Depth depth;
+  Side sides[2];          // later, earlier
+  mlir::Value stepInSide; // position along the side that is in k, at the step at hand
 };
 
 } // namespace mekik::lowering

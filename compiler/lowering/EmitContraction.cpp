@@ -48,6 +48,7 @@ ContractionEmitter::ContractionEmitter(mlir::OpBuilder &builder, mlir::Location 
   this->right = flatten(builder, loc, right);
   this->result = flatten(builder, loc, result);
   element = llvm::cast<mlir::MemRefType>(result.getType()).getElementType();
+  findTriangle();
   if (plan.scratchBytes() > 0) {
     auto type = mlir::MemRefType::get({plan.scratchBytes() / plan.contraction.elementBytes}, element);
     panels = mlir::memref::ViewOp::create(builder, loc, type, scratch, at.index(0), mlir::ValueRange());
@@ -62,6 +63,8 @@ ContractionEmitter::Offsets ContractionEmitter::offsets(Offsets base, llvm::Arra
 }
 
 ContractionEmitter::Offsets ContractionEmitter::advance(Offsets base, const ContractionAxis &axis, Value position) {
+  if (axis.side != TriangleSide::None)
+    side(axis.side).start = position;
   return {at.add(base.left, at.mul(position, axis.left)), at.add(base.right, at.mul(position, axis.right)),
           at.add(base.result, at.mul(position, axis.result))};
 }
@@ -198,7 +201,7 @@ ContractionPlan planContraction(graph::ContractionOpInterface op, const Target &
   graph::Layout layout = op.leftLayout();
   return ContractionPlan::make(Contraction::analyze(op.leftLabels(), op.rightLabels(), op.resultLabels(), layout.shape,
                                                     right.getShape(), left.getElementTypeBitWidth() / 8,
-                                                    layout.strides),
+                                                    layout.strides, op.triangle()),
                                target);
 }
 

@@ -74,6 +74,12 @@ Value LoopBuilder::min(Value a, Value b) {
   return mlir::arith::MinSIOp::create(builder, loc, a, b);
 }
 
+Value LoopBuilder::clamp(Value a, Value limit) {
+  auto x = constant(a);
+  return min(x ? index(std::max<int64_t>(0, *x)) : mlir::arith::MaxSIOp::create(builder, loc, a, index(0)).getResult(),
+             limit);
+}
+
 Value LoopBuilder::equal(Value a, int64_t b) {
   if (auto x = constant(a))
     return mlir::arith::ConstantIntOp::create(builder, loc, *x == b, 1);

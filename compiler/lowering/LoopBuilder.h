@@ -23,6 +23,8 @@ public:
   mlir::Value rem(mlir::Value a, int64_t b);
   mlir::Value min(mlir::Value a, int64_t b);
   mlir::Value min(mlir::Value a, mlir::Value b);
+  /// a in [0, limit]; a may be negative.
+  mlir::Value clamp(mlir::Value a, mlir::Value limit);
   mlir::Value equal(mlir::Value a, int64_t b);
 
   static std::optional<int64_t> constant(mlir::Value value);

@@ -37,9 +37,15 @@ int64_t strideOf(const Tensor &tensor, llvm::StringRef labels, char label) {
   return stride;
 }
 
-/// Where the chains start in either operand, and where their terms lie from there.
+/// Where the chains start in either operand, and where their terms lie from there. In a triangle term i takes part in
+/// chain j if chainEarlier[j] + termEarlier[i] <= chainLater[j] + termLater[i]; otherwise those are empty.
 struct Chains {
   std::vector<int64_t> leftStarts, rightStarts, leftTerms, rightTerms;
+  std::vector<int64_t> chainEarlier, termEarlier, chainLater, termLater;
+
+  bool takesPart(size_t chain, size_t term) const {
+    return chainEarlier.empty() || chainEarlier[chain] + termEarlier[term] <= chainLater[chain] + termLater[term];
+  }
 };
 
 constexpr size_t kTogether = 16;
@@ -51,7 +57,7 @@ __attribute__((always_inline)) inline void fusedChains(const Chains &chains, con
     size_t together = std::min(kTogether, count - first);
     const int64_t *leftStart = &chains.leftStarts[first], *rightStart = &chains.rightStarts[first];
     // Neighbouring chains mostly share the left operand and read neighbours of the right one.
-    bool neighbours = together == kTogether;
+    bool neighbours = together == kTogether && chains.chainEarlier.empty();
     for (size_t i = 1; neighbours && i < kTogether; ++i)
       neighbours = leftStart[i] == leftStart[0] && rightStart[i] == rightStart[0] + static_cast<int64_t>(i);
     T sums[kTogether] = {};
@@ -65,8 +71,9 @@ __attribute__((always_inline)) inline void fusedChains(const Chains &chains, con
     } else {
       for (size_t term = 0; term < terms; ++term)
         for (size_t i = 0; i < together; ++i)
-          sums[i] = std::fma(left[leftStart[i] + chains.leftTerms[term]],
-                             right[rightStart[i] + chains.rightTerms[term]], sums[i]);
+          if (chains.takesPart(first + i, term))
+            sums[i] = std::fma(left[leftStart[i] + chains.leftTerms[term]],
+                               right[rightStart[i] + chains.rightTerms[term]], sums[i]);
     }
     for (size_t i = 0; i < together; ++i)
       result[first + i] = sums[i];
@@ -98,6 +105,8 @@ void evaluateChains(const Chains &chains, FmaClass fmaClass, const T *left, cons
   for (size_t i = 0; i < chains.leftStarts.size(); ++i) {
     T sum = 0;
     for (size_t term = 0; term < chains.leftTerms.size(); ++term) {
+      if (!chains.takesPart(i, term))
+        continue;
       T product =
           left[chains.leftStarts[i] + chains.leftTerms[term]] * right[chains.rightStarts[i] + chains.rightTerms[term]];
       sum = product + sum;
@@ -130,7 +139,24 @@ void evaluateContraction(ContractionOpInterface op, FmaClass fmaClass, const Ten
     termRight.push_back(strideOf(right, rightLabels, label));
   }
   Chains chains{offsetsOf(keptSizes, keptLeft), offsetsOf(keptSizes, keptRight), offsetsOf(sizes, termLeft),
-                offsetsOf(sizes, termRight)};
+                offsetsOf(sizes, termRight), {}, {}, {}, {}};
+  if (llvm::StringRef triangle = op.triangle(); !triangle.empty()) {
+    // The position of a letter is 1 for its own axis and 0 for every other.
+    std::string contracted;
+    for (char label : leftLabels)
+      if (!resultLabels.contains(label))
+        contracted += label;
+    auto positions = [](llvm::StringRef labels, llvm::ArrayRef<int64_t> sizes, char label) {
+      llvm::SmallVector<int64_t> strides;
+      for (char each : labels)
+        strides.push_back(each == label);
+      return offsetsOf(sizes, strides);
+    };
+    chains.chainLater = positions(resultLabels, keptSizes, triangle[0]);
+    chains.chainEarlier = positions(resultLabels, keptSizes, triangle[1]);
+    chains.termLater = positions(contracted, sizes, triangle[0]);
+    chains.termEarlier = positions(contracted, sizes, triangle[1]);
+  }
   if (result.type() == ElementType::F32)
     evaluateChains(chains, fmaClass, left.as<float>(), right.as<float>(), result.as<float>());
   else

@@ -153,6 +153,28 @@ TEST(Frontend, CallsEveryOperationOfTheReference) {
   EXPECT_EQ(model.messages(), "");
 }
 
+TEST(Frontend, RestrictsProductsAroundACausalMaskToItsTriangle) {
+  std::string begin = "model m\ninput x: f32[4, 6]\nlet scores = einsum(\"t w, u w -> t u\", x, x) / 2\n";
+  auto triangles = [&](const std::string &rest) {
+    Elaborated model(begin + rest + "loss mean(y)\n");
+    EXPECT_EQ(model.messages(), "");
+    int count = 0;
+    model.module->walk([&](mlir::func::FuncOp function) {
+      if (function.getName() == "train")
+        function.walk([&](graph::ContractOp op) { count += op.getTriangle().has_value(); });
+    });
+    return count;
+  };
+  EXPECT_EQ(triangles("let y = softmax(causal(scores)) @ x\n"), 2);
+  EXPECT_EQ(triangles("let y = drop(softmax(causal(scores)), 0.5) @ x\n"), 2);
+  EXPECT_EQ(triangles("let y = einsum(\"t u, u w -> t w\", softmax(causal(scores)), x)\n"), 2);
+  // What else looks at the scores sees all of them; a softmax along the queries leaves no zeros.
+  EXPECT_EQ(triangles("probe scores\nlet y = softmax(causal(scores)) @ x\n"), 1);
+  EXPECT_EQ(triangles("let y = softmax(causal(scores), axis = 0) @ x\n"), 1);
+  EXPECT_EQ(triangles("let y = softmax(scores) @ x\n"), 0);
+  EXPECT_EQ(triangles("let y = causal(scores) @ x\n"), 1);
+}
+
 TEST(Frontend, ComputesInDoubleOnRequestAndConvertsInputs) {
   std::string text = "model m\nprecision = f64\ninput x: f32[3]\nparam w: [3] = ones\nloss sum(x * w)\n";
   Elaborated model(text);

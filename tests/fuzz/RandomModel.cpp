@@ -299,7 +299,17 @@ private:
       equation = right + "," + left + "->" + result;
       std::swap(lhs, rhs);
     }
-    return calm(build().contract(equation, lhs, rhs));
+    return calm(build().contract(equation, lhs, rhs, randomTriangle(left, right, result)));
+  }
+
+  /// Now and then two letters that can make a triangle: one of them at least in each list.
+  std::string randomTriangle(const std::string &left, const std::string &right, const std::string &result) {
+    std::string letters = left + right;
+    std::string triangle{letters[random.below(letters.size())], letters[random.below(letters.size())]};
+    bool possible = triangle[0] != triangle[1];
+    for (const std::string *list : {&left, &right, &result})
+      possible &= list->find_first_of(triangle) != std::string::npos;
+    return possible && random.chance(40) ? triangle : "";
   }
 
   void shuffle(std::string &labels, SmallVector<int64_t> &shape) {

@@ -137,6 +137,36 @@ TEST_F(Evaluator, AContractionIsOneChainOfMultiplyAddsInTheOrderOfTheLeftLabels)
   EXPECT_GT(different, 0) << "the inputs do not tell the two classes apart";
 }
 
+TEST_F(Evaluator, ATriangleLeavesOutWhatIsLaterWhateverItHolds) {
+  Tensor a = floats({5, 7}), b = floats({7, 3}), c = floats({5, 3});
+  a.as<float>()[4] = a.as<float>()[2 * 7 + 3] = INFINITY; // rows 0 and 2, behind the diagonal
+  const char *text = R"(func.func @f(%a: tensor<5x7xf32>, %b: tensor<7x3xf32>, %c: tensor<5x3xf32>)
+      -> (tensor<5x3xf32>, tensor<5x7xf32>) {
+    %s = graph.contract "tu,uk->tk" triangle "tu" %a, %b : tensor<5x7xf32>, tensor<7x3xf32>
+    %p = graph.contract "tk,uk->tu" triangle "tu" %c, %b : tensor<5x3xf32>, tensor<7x3xf32>
+    return %s, %p : tensor<5x3xf32>, tensor<5x7xf32>
+  })";
+  for (numerics::FmaClass fmaClass : {numerics::FmaClass::Fused, numerics::FmaClass::ProductThenSum}) {
+    std::vector<Tensor> results = run(parse(text), {a, b, c}, fmaClass);
+    bool fused = fmaClass == numerics::FmaClass::Fused;
+    auto link = [&](float x, float y, float sum) { return fused ? std::fmaf(x, y, sum) : sum + x * y; };
+    for (int t = 0; t < 5; ++t) {
+      for (int k = 0; k < 3; ++k) {
+        float sum = 0;
+        for (int u = 0; u <= t; ++u)
+          sum = link(a.as<float>()[t * 7 + u], b.as<float>()[u * 3 + k], sum);
+        EXPECT_EQ(results[0].as<float>()[t * 3 + k], sum);
+      }
+      for (int u = 0; u < 7; ++u) {
+        float sum = 0;
+        for (int k = 0; k < 3 && u <= t; ++k)
+          sum = link(c.as<float>()[t * 3 + k], b.as<float>()[u * 3 + k], sum);
+        EXPECT_EQ(results[1].as<float>()[t * 7 + u], sum) << t << ' ' << u;
+      }
+    }
+  }
+}
+
 TEST_F(Evaluator, RandomNumbersAreThoseOfTheSharedDefinition) {
   Tensor seed(ElementType::I64, {}), step(ElementType::I64, {});
   seed.as<uint64_t>()[0] = 0x123456789ABCDEFull;

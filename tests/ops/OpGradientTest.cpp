@@ -99,10 +99,15 @@ std::vector<GradientCase> gradientCases() {
       return build.mul(mean, mean);
     });
   }
-  auto addContraction = [&](std::string equation, std::vector<int64_t> left, std::vector<int64_t> right) {
-    add("contract_" + equation, {filled(left, 12), filled(right, 13)},
-        [=](Build &build, ValueRange x) { return build.contract(equation, x[0], x[1]); });
+  auto addContraction = [&](std::string equation, std::vector<int64_t> left, std::vector<int64_t> right,
+                            std::string triangle = "") {
+    add("contract_" + equation + triangle, {filled(left, 12), filled(right, 13)},
+        [=](Build &build, ValueRange x) { return build.contract(equation, x[0], x[1], triangle); });
   };
+  addContraction("tk,uk->tu", {4, 3}, {5, 3}, "tu");
+  addContraction("tu,uk->kt", {4, 5}, {5, 3}, "tu");
+  addContraction("tu,tk->uk", {4, 5}, {4, 3}, "tu");
+  addContraction("tu,u->t", {4, 5}, {5}, "ut"); // its gradient is a product of single elements
   addContraction("ik,kj->ij", {2, 3}, {3, 4});
   addContraction("ik,kj->ji", {2, 3}, {3, 4});
   addContraction("ki,kj->ij", {3, 2}, {3, 4});

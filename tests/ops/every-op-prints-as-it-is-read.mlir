@@ -92,6 +92,8 @@ func.func @folds(%x: tensor<2x3x4xf32>, %w: tensor<5x4xf64>, %v: tensor<4x2xf64>
   %2 = graph.mean %x [0, 2] : tensor<2x3x4xf32>
   // CHECK: graph.contract "ik,kj->ji" %{{.*}}, %{{.*}} : tensor<5x4xf64>, tensor<4x2xf64>
   %3 = graph.contract "ik,kj->ji" %w, %v : tensor<5x4xf64>, tensor<4x2xf64>
+  // CHECK: graph.contract "ik,kj->ij" triangle "ik" %{{.*}}, %{{.*}} : tensor<5x4xf64>, tensor<4x2xf64>
+  %4 = graph.contract "ik,kj->ij" triangle "ik" %w, %v : tensor<5x4xf64>, tensor<4x2xf64>
   return
 }
 

@@ -69,3 +69,27 @@ func.func @f(%x: tensor<2x3xf32>, %y: tensor<3x2xf64>) {
   %0 = graph.contract "ik,kj->ij" %x, %y : tensor<2x3xf32>, tensor<3x2xf64>
   return
 }
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>, %y: tensor<3x4xf32>) {
+  // expected-error @+1 {{contraction "ik,kj->ij": the triangle "ii" is not two letters of it}}
+  %0 = graph.contract "ik,kj->ij" triangle "ii" %x, %y : tensor<2x3xf32>, tensor<3x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x3xf32>, %y: tensor<3x4xf32>) {
+  // expected-error @+1 {{contraction "ik,kj->ij": 'z' of the triangle "kz" does not stand in it}}
+  %0 = graph.contract "ik,kj->ij" triangle "kz" %x, %y : tensor<2x3xf32>, tensor<3x4xf32>
+  return
+}
+
+// -----
+
+func.func @f(%x: tensor<2x5x3xf32>, %y: tensor<3x4xf32>) {
+  // expected-error @+1 {{contraction "abk,kc->abc": neither letter of the triangle "ab" stands in "kc"}}
+  %0 = graph.contract "abk,kc->abc" triangle "ab" %x, %y : tensor<2x5x3xf32>, tensor<3x4xf32>
+  return
+}

@@ -130,7 +130,7 @@ module @"Functions of two and three elements" {
 
 module @"Sums of products" {
   func.func @contract(%a: tensor<2x3xf32> loc("a"), %b: tensor<3x4xf32> loc("b")) -> tensor<2x4xf32> {
-    %y = graph.contract "ij,jk->ik" %a, %b : tensor<2x3xf32>, tensor<3x4xf32> loc("y")
+    %y = graph.contract "ij,jk->ik" triangle "ij" %a, %b : tensor<2x3xf32>, tensor<3x4xf32> loc("y")
     return %y : tensor<2x4xf32>
   }
 }

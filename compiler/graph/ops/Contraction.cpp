@@ -34,6 +34,7 @@ std::optional<char> repeated(StringRef labels) {
 StringRef ContractOp::leftLabels() { return labelsOf(getEquation()).left; }
 StringRef ContractOp::rightLabels() { return labelsOf(getEquation()).right; }
 StringRef ContractOp::resultLabels() { return labelsOf(getEquation()).result; }
+StringRef ContractOp::triangle() { return getTriangle().value_or(""); }
 
 LogicalResult ContractOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, ValueRange operands,
                                            DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
@@ -96,6 +97,16 @@ LogicalResult ContractOp::inferReturnTypes(MLIRContext *, std::optional<Location
   }
   if (!contracted)
     return error("no axis is summed; multiply the operands instead");
+  if (StringRef triangle = adaptor.getTriangle().value_or(""); adaptor.getTriangleAttr()) {
+    if (triangle.size() != 2 || triangle[0] == triangle[1])
+      return error("the triangle \"" + triangle + "\" is not two letters of it");
+    for (char label : triangle)
+      if (!llvm::isAlpha(label) || !equation.contains(label))
+        return error("'" + Twine(label) + "' of the triangle \"" + triangle + "\" does not stand in it");
+    for (StringRef list : {labels.left, labels.right, labels.result})
+      if (!list.contains(triangle[0]) && !list.contains(triangle[1]))
+        return error("neither letter of the triangle \"" + triangle + "\" stands in \"" + list + "\"");
+  }
   types.push_back(left.clone(shape));
   return success();
 }
@@ -105,7 +116,8 @@ SmallVector<Value> ContractOp::gradient(OpBuilder &builder, Value upstream) {
   Labels labels = labelsOf(getEquation());
   std::string ofLeft = (labels.result + "," + labels.right + "->" + labels.left).str();
   std::string ofRight = (labels.left + "," + labels.result + "->" + labels.right).str();
-  return {build.contract(ofLeft, upstream, getRhs()), build.contract(ofRight, getLhs(), upstream)};
+  return {build.contract(ofLeft, upstream, getRhs(), triangle()),
+          build.contract(ofRight, getLhs(), upstream, triangle())};
 }
 
 namespace {
@@ -132,16 +144,18 @@ LogicalResult readThroughTranspose(ContractOp op, PatternRewriter &rewriter) {
   Labels labels = labelsOf(op.getEquation());
   if (auto transpose = op.getRhs().getDefiningOp<TransposeOp>()) {
     std::string right = beforeTranspose(labels.right, transpose.getPermutation());
-    rewriter.replaceOpWithNewOp<ContractOp>(op, op.getLhs(), transpose.getOperand(),
-                                            (labels.left + "," + right + "->" + labels.result).str());
+    rewriter.replaceOpWithNewOp<ContractOp>(
+        op, op.getLhs(), transpose.getOperand(),
+        rewriter.getStringAttr(labels.left + "," + right + "->" + labels.result), op.getTriangleAttr());
     return success();
   }
   if (auto transpose = op.getLhs().getDefiningOp<TransposeOp>()) {
     std::string left = beforeTranspose(labels.left, transpose.getPermutation());
     if (contractedIn(left, labels.result) != contractedIn(labels.left, labels.result))
       return failure();
-    rewriter.replaceOpWithNewOp<ContractOp>(op, transpose.getOperand(), op.getRhs(),
-                                            (left + "," + labels.right + "->" + labels.result).str());
+    rewriter.replaceOpWithNewOp<ContractOp>(
+        op, transpose.getOperand(), op.getRhs(),
+        rewriter.getStringAttr(left + "," + labels.right + "->" + labels.result), op.getTriangleAttr());
     return success();
   }
   return failure();
@@ -157,8 +171,9 @@ LogicalResult writeTransposed(TransposeOp transpose, PatternRewriter &rewriter) 
   for (int64_t axis : transpose.getPermutation())
     result += labels.result[axis];
   rewriter.setInsertionPoint(op);
-  rewriter.replaceOpWithNewOp<ContractOp>(transpose, op.getLhs(), op.getRhs(),
-                                          (labels.left + "," + labels.right + "->" + result).str());
+  rewriter.replaceOpWithNewOp<ContractOp>(
+      transpose, op.getLhs(), op.getRhs(), rewriter.getStringAttr(labels.left + "," + labels.right + "->" + result),
+      op.getTriangleAttr());
   rewriter.eraseOp(op);
   return success();
 }
