@@ -1,4 +1,5 @@
 // What the front end builds: functions, arguments, names, numbers.
+#include "compiler/graph/Graph.h"
 #include "tests/frontend/Elaborated.h"
 #include "tests/syntax/DiagnosticCases.h"
 
@@ -169,7 +170,7 @@ TEST(Frontend, RestrictsProductsAroundACausalMaskToItsTriangle) {
   EXPECT_EQ(triangles("let y = drop(softmax(causal(scores)), 0.5) @ x\n"), 2);
   EXPECT_EQ(triangles("let y = einsum(\"t u, u w -> t w\", softmax(causal(scores)), x)\n"), 2);
   // What else looks at the scores sees all of them; a softmax along the queries leaves no zeros.
-  EXPECT_EQ(triangles("probe scores\nlet y = softmax(causal(scores)) @ x\n"), 1);
+  EXPECT_EQ(triangles("probe seen = scores\nlet y = softmax(causal(scores)) @ x\n"), 1);
   EXPECT_EQ(triangles("let y = softmax(causal(scores), axis = 0) @ x\n"), 1);
   EXPECT_EQ(triangles("let y = softmax(scores) @ x\n"), 0);
   EXPECT_EQ(triangles("let y = causal(scores) @ x\n"), 1);

@@ -97,8 +97,12 @@ public:
   /// Runs the tiles [first, last) for two or three operands.
   void run(ArrayRef<const Tensor *> operands, void *result, int64_t first, int64_t last) {
     auto pointer = [&](size_t i) { return const_cast<uint8_t *>(operands[i]->data()); };
-    reinterpret_cast<void (*)(void *, void *, void *, int64_t, int64_t)>(entry)(pointer(0), pointer(1), result, first,
-                                                                                last);
+    if (operands.size() == 3)
+      reinterpret_cast<void (*)(void *, void *, void *, void *, int64_t, int64_t)>(entry)(
+          pointer(0), pointer(1), pointer(2), result, first, last);
+    else
+      reinterpret_cast<void (*)(void *, void *, void *, int64_t, int64_t)>(entry)(pointer(0), pointer(1), result, first,
+                                                                                  last);
   }
 
   int64_t tiles = 0;

@@ -288,8 +288,8 @@ module @"Random numbers" {
     %y = graph.drop %x, %seed, %step rate 2.500000e-01 stream 0 : tensor<4xf32> loc("y")
     return %y : tensor<4xf32>
   }
-  func.func @random(%seed: tensor<i64> loc("seed"), %step: tensor<i64> loc("step")) -> tensor<4xf32> {
-    %stream = graph.constant 0 : i64 : tensor<i64> loc("stream")
+  func.func @random(%seed: tensor<i64> loc("seed"), %step: tensor<i64> loc("step"), %stream: tensor<i64> loc("stream"))
+      -> tensor<4xf32> {
     %y = graph.random %seed, %step stream %stream : tensor<4xf32> loc("y")
     return %y : tensor<4xf32>
   }

@@ -10,7 +10,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/IR/Matchers.h"
 #include "runtime/abi/MekikPhilox.h"
 
 using namespace mlir;
@@ -38,8 +37,8 @@ LogicalResult verifyStream(Operation *op, int64_t stream, int64_t count) {
 } // namespace
 
 LogicalResult RandomOp::verify() {
-  IntegerAttr stream;
-  return matchPattern(getStream(), m_Constant(&stream)) ? verifyStream(*this, stream.getInt(), 1) : success();
+  auto stream = getStream().getDefiningOp<ConstantOp>();
+  return stream ? verifyStream(*this, cast<IntegerAttr>(stream.getValue()).getInt(), 1) : success();
 }
 
 void RandomOp::evaluate(ArrayRef<const reference::Tensor *> operands, reference::Tensor &result) {
