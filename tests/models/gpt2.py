@@ -59,7 +59,7 @@ def four_sizes():
 
 def training_arithmetic():
     text = plan("-D", "batch=1")
-    for expected in (r"20 symbols for each parameter +2\.5 × 10\^9 +1\.9 × 10\^18 .* 25 days",
+    for expected in (r"20 symbols for each parameter +2\.5 × 10\^9 +1\.9 × 10\^18 .* 23 days",
                      r"at 1\.00 trillion operations a second, as given by --flops"):
         if not re.search(expected, text):
             sys.exit(f"expected {expected} in\n{text}")
