@@ -155,13 +155,13 @@ TEST_F(Evaluator, ATriangleLeavesOutWhatIsLaterWhateverItHolds) {
         float sum = 0;
         for (int u = 0; u <= t; ++u)
           sum = link(a.as<float>()[t * 7 + u], b.as<float>()[u * 3 + k], sum);
-        EXPECT_EQ(results[0].as<float>()[t * 3 + k], sum);
+        EXPECT_EQ(results[0].as<float>()[t * 3 + k], sum) << "row " << t << ", column " << k << " of the sums";
       }
       for (int u = 0; u < 7; ++u) {
         float sum = 0;
         for (int k = 0; k < 3 && u <= t; ++k)
           sum = link(c.as<float>()[t * 3 + k], b.as<float>()[u * 3 + k], sum);
-        EXPECT_EQ(results[1].as<float>()[t * 7 + u], sum) << t << ' ' << u;
+        EXPECT_EQ(results[1].as<float>()[t * 7 + u], sum) << "row " << t << ", column " << u << " of the scores";
       }
     }
   }

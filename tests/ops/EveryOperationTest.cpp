@@ -128,6 +128,61 @@ TEST_P(EveryOperation, GivesTheEvaluatorsBitsOnEveryTarget) {
 INSTANTIATE_TEST_SUITE_P(Families, EveryOperation, ::testing::ValuesIn(families),
                          [](const auto &info) { return info.param.name; });
 
+// What the tests above compare would agree for another operation as well: these results are computed by hand.
+TEST(OperationArguments, MeanWhatTheReferenceSays) {
+  struct Case {
+    const char *expression;
+    std::vector<double> wanted;
+  };
+  const double one = std::cos(1.0), other = std::sin(1.0);
+  // A is 1, 2; B is 3, 4; LINE and FILTER are A, B and 1, 10 as places of one channel; T holds 1, 1, 0, 0 twice.
+  const Case cases[] = {
+      {"stack([A, B])", {1, 2, 3, 4}},
+      {"stack([A, B], axis = 1)", {1, 3, 2, 4}},
+      {"stack([A, B], axis = -1)", {1, 3, 2, 4}},
+      {"reverse(stack([A, B]))", {4, 3, 2, 1}},
+      {"reverse(stack([A, B]), 0)", {3, 4, 1, 2}},
+      {"reverse(stack([A, B]), axis = -1)", {2, 1, 4, 3}},
+      {"convolution(LINE, FILTER)", {21, 32, 43}},
+      {"convolution(LINE, FILTER, padding = \"same\")", {21, 32, 43, 4}},
+      {"convolution(LINE, FILTER, padding = 1)", {10, 21, 32, 43, 4}},
+      {"convolution(LINE, FILTER, stride = 2)", {21, 43}},
+      {"convolution(LINE, FILTER, dilation = 2)", {31, 42}},
+      {"convolution(LINE, FILTER, 3, 1, 2)", {20, 3}},
+      {"convolution(reshape(LINE, [2, 2]), reshape(FILTER, [1, 1, 2]), groups = 2)", {1, 20, 3, 40}},
+      {"max_pool(LINE, 2)", {2, 4}},
+      {"max_pool(LINE, 2, stride = 1)", {2, 3, 4}},
+      {"max_pool(-LINE, 2, stride = 1, padding = \"same\")", {-1, -2, -3, -4}},
+      {"max_pool(-LINE, 2, padding = 1)", {-1, -2, -4}},
+      {"max_pool(reshape(LINE, [2, 2, 1]), [1, 2])", {2, 4}},
+      {"average_pool(LINE, 2)", {1.5, 3.5}},
+      {"average_pool(LINE, 2, padding = 1)", {0.5, 2.5, 2}},
+      {"average_pool(LINE, 2, stride = 1, padding = \"same\")", {1.5, 2.5, 3.5, 2}},
+      {"rotary(T)[1]", {one, std::cos(0.01), other, std::sin(0.01)}},
+      {"rotary(T, base = 4.0)[1]", {one, std::cos(0.5), other, std::sin(0.5)}},
+      {"rotary(T, back = true)[1]", {one, std::cos(0.01), -other, -std::sin(0.01)}},
+      {"rotary(T, pairs = \"neighbours\")[1]", {one - other, one + other, 0, 0}},
+  };
+  std::string text = "model arguments\nprecision = f64\nparam A: [2] = zeros\nparam B: [2] = zeros\n"
+                     "let LINE = reshape(concat([A, B], axis = 0), [1, 4, 1])\n"
+                     "let FILTER = reshape(cast(positions(2), float) * 9.0 + 1.0, [2, 1, 1])\n"
+                     "let T = reshape(cast(positions(8) == 0, float) + cast(positions(8) == 1, float) + "
+                     "cast(positions(8) == 4, float) + cast(positions(8) == 5, float), [2, 4])\n";
+  for (auto [number, each] : llvm::enumerate(cases))
+    absl::StrAppend(&text, "output y", number, " = ", each.expression, "\n");
+  CompiledModel model = CompiledModel::fromText(text);
+  ASSERT_TRUE(model.good());
+  model.setParameter("A", {1, 2});
+  model.setParameter("B", {3, 4});
+  model.call("forward");
+  for (auto [number, each] : llvm::enumerate(cases)) {
+    std::vector<double> found = model.output(absl::StrCat("y", number));
+    ASSERT_EQ(found.size(), each.wanted.size()) << each.expression;
+    for (size_t i = 0; i < found.size(); ++i)
+      EXPECT_NEAR(found[i], each.wanted[i], 1e-12) << "element " << i << " of " << each.expression;
+  }
+}
+
 TEST(EveryOperationOfTheDialect, IsUsedByOneOfTheseModels) {
   std::set<std::string> used, known;
   for (const Family &family : families)
