@@ -154,17 +154,18 @@ def learns_the_proverbs():
 
 
 def train_of_mekik_equals_train_of_the_program():
-    program = compiled("commands")
+    settings = ["-D", "width=16", "-D", "heads=2"]  # sample and eval must find them in the checkpoint
+    program = compiled("commands", *settings)
     train(program, WORK / "commands/program", "--steps", "10")
     os.environ["MEKIK_CACHE"] = str(WORK / "commands/cache")
     for _ in range(2):  # compiled, then found compiled
-        run(MEKIK, "train", MODEL, "--data", PROVERBS, "--out", WORK / "commands/mekik", "--steps", "10")
+        run(MEKIK, "train", MODEL, "--data", PROVERBS, "--out", WORK / "commands/mekik", "--steps", "10", *settings)
         same(WORK / "commands/program", WORK / "commands/mekik", "last.safetensors", "best.safetensors")
-    equal(len(list((WORK / "commands/cache").iterdir())), 1, "programs in the cache")
     checkpoint = ["--checkpoint", WORK / "commands/mekik"]
     equal(run(MEKIK, "sample", MODEL, *checkpoint), run(program, "sample", *checkpoint), "samples")
     equal(json.loads(run(MEKIK, "eval", MODEL, "--data", PROVERBS, "--json", *checkpoint)),
           json.loads(run(program, "eval", "--data", PROVERBS, "--json", *checkpoint)), "eval")
+    equal(len(list((WORK / "commands/cache").iterdir())), 1, "programs in the cache")
 
 
 def objects_need_three_functions_at_most():
