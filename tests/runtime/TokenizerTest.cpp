@@ -43,8 +43,12 @@ TEST(Tokenizer, GivesTheProverbsTheirThirtySymbols) {
 
 TEST(Tokenizer, KeepsTurkishLettersApartInEveryLocale) {
   const std::string text = "İIıi ŞşĞğÇçÖöÜü";
-  for (const char *locale : {"C", "C.UTF-8", "en_US.UTF-8", "tr_TR.UTF-8"}) {
-    std::setlocale(LC_ALL, locale); // where a locale is not installed this changes nothing
+  std::string missing;
+  for (const char *locale : {"C", "C.UTF-8", "tr_TR.ISO-8859-9", "tr_TR.UTF-8"}) {
+    if (!std::setlocale(LC_ALL, locale)) {
+      missing += std::string(" ") + locale;
+      continue;
+    }
     std::unique_ptr<Tokenizer> tokenizer = characters(text);
     std::vector<int32_t> ids = tokenizer->encode(text).value();
     EXPECT_EQ(tokenizer->size(), 15);
@@ -52,6 +56,8 @@ TEST(Tokenizer, KeepsTurkishLettersApartInEveryLocale) {
     EXPECT_EQ(tokenizer->decode(ids).value(), text);
   }
   std::setlocale(LC_ALL, "C");
+  if (!missing.empty())
+    GTEST_SKIP() << "not installed, so not tried:" << missing;
 }
 
 TEST(Tokenizer, DoesNotComposeOrDecompose) {

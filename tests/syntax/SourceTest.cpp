@@ -85,15 +85,19 @@ TEST(Utf8, VerdictsAndFirstBadByteMatchTheOracle) {
 
 TEST(Locale, DoesNotTouchKeywordsOrNumbers) {
   // Under Turkish rules "INIT" in lower case is not "init" and the decimal sign is a comma.
-  for (const char *name : {"C", "en_US.UTF-8", "tr_TR.UTF-8", "tr_TR"}) {
-    const char *previous = std::setlocale(LC_ALL, name);
-    if (!previous)
-      continue; // not installed here
+  std::string missing;
+  for (const char *name : {"C", "tr_TR.UTF-8", "tr_TR.ISO-8859-9"}) {
+    if (!std::setlocale(LC_ALL, name)) {
+      missing += std::string(" ") + name;
+      continue;
+    }
     EXPECT_EQ(messages("model kitap\nconfig i: int = 1 in 0..2\ninput ı: i32[i] below 3\nif i == 1 { let İ = 0.5 }\n"),
               "")
         << name;
   }
   std::setlocale(LC_ALL, "C");
+  if (!missing.empty())
+    GTEST_SKIP() << "not installed, so not tried:" << missing;
 }
 
 } // namespace
