@@ -1,4 +1,4 @@
-// Buffers in one arena: what lives at the same time never overlaps, everything is aligned, nothing is wasted without need.
+// Buffers in one arena: what lives at the same time never overlaps, everything is aligned, and what is over makes room.
 #include "compiler/memory/ArenaPlanner.h"
 #include <algorithm>
 #include <gtest/gtest.h>
@@ -34,7 +34,8 @@ TEST(Arena, NothingThatLivesAtTheSameTimeOverlaps) {
         bool together = one.first <= other.last && other.first <= one.last;
         bool overlap = one.offset < other.offset + other.bytes && other.offset < one.offset + one.bytes;
         ASSERT_FALSE(together && overlap)
-            << "round " << round << ": buffers " << i << " and " << j << " at " << one.offset << " and " << other.offset;
+            << "round " << round << ": buffer " << i << ", " << one.bytes << " bytes at " << one.offset << ", and buffer "
+            << j << ", " << other.bytes << " bytes at " << other.offset;
       }
     }
     ASSERT_GE(size.bytes, size.lowerBound);

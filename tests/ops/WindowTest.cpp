@@ -138,10 +138,10 @@ TEST(Rotary, TurnsEveryPairByItsAngleAndKeepsItsLength) {
             double angle = (back ? -1.0 : 1.0) * static_cast<double>(t) * std::pow(100.0, -2.0 * static_cast<double>(i) / n);
             int64_t row = (b * rows + t) * n, first = row + (neighbours ? 2 * i : i), second = row + (neighbours ? 2 * i + 1 : i + n / 2);
             double u = x.getDouble(first), v = x.getDouble(second);
-            ASSERT_NEAR(result.getDouble(first), u * std::cos(angle) - v * std::sin(angle), 1e-14)
-                << "row " << t << ", pair " << i << (neighbours ? " of neighbours" : " of halves") << (back ? ", back" : "");
-            ASSERT_NEAR(result.getDouble(second), v * std::cos(angle) + u * std::sin(angle), 1e-14)
-                << "row " << t << ", pair " << i << (neighbours ? " of neighbours" : " of halves") << (back ? ", back" : "");
+            SCOPED_TRACE("row " + std::to_string(t) + ", pair " + std::to_string(i) +
+                         (neighbours ? " of neighbours" : " of halves") + (back ? ", back" : ""));
+            ASSERT_NEAR(result.getDouble(first), u * std::cos(angle) - v * std::sin(angle), 1e-14);
+            ASSERT_NEAR(result.getDouble(second), v * std::cos(angle) + u * std::sin(angle), 1e-14);
           }
     }
 }

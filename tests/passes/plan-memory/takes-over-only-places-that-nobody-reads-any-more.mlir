@@ -27,7 +27,7 @@ func.func @chain(%x: tensor<16xf32> {mekik.name = "x", mekik.role = "input"}) ->
   return %c : tensor<16xf32>
 }
 
-// %a is read again by the last dispatch, so the second may not take its place; an operand that stands in two places of a
+// %a is read once more after %b is made of it, so %b may not take its place; an operand that stands in two places of a
 // call must be allowed in both.
 // CHECK-LABEL: graph.schedule @readLater work 128
 // CHECK-NEXT:    graph.dispatch @turn arenas [2, 2] offsets [0, 64]

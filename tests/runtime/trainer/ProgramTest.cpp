@@ -290,7 +290,7 @@ TEST_F(Program, ACheckpointOfOtherSymbolsIsRefusedByEveryCommand) {
                                     std::pair("abcğ", "id 4 is \"ş\" in this program and \"ğ\" in")}) {
     for (const std::string &file : files) {
       auto saved = checkpoint::loadCheckpoint(path(file)).value();
-      saved.info.tokenizer = std::string("{\"kind\":\"characters\",\"end\":\".\",\"characters\":\"") + characters + "\"}";
+      saved.info.tokenizer = R"({"kind":"characters","end":".","characters":")" + std::string(characters) + "\"}";
       std::vector<checkpoint::TensorView> tensors;
       for (const checkpoint::TensorEntry &tensor : saved.file.tensors())
         tensors.push_back({tensor.name, tensor.type, tensor.shape, tensor.data});
