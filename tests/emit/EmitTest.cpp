@@ -54,6 +54,9 @@ module @tiny attributes {mekik.source_hash = "00ff", mekik.configuration = "{\"b
     graph.dispatch @first arenas [0, 2] offsets [64, 128] loc("tiny.mekik":17:3)
     graph.dispatch @second arenas [2, 2] offsets [128, 0] loc(fused["tiny.mekik":21:5, "tiny.mekik":22:5])
   }
+  graph.schedule @loss work 192 tensors [] {
+    graph.dispatch @first arenas [0, 2] offsets [64, 0]
+  }
 }
 )";
 
@@ -116,7 +119,7 @@ TEST_F(Emit, TheDescriptorSaysWhatTheModuleSays) {
   EXPECT_EQ(model->tensors[1].rank, 0);
   EXPECT_EQ(model->tensors[1].bytes, 8u);
 
-  ASSERT_EQ(model->functionCount, 1u);
+  ASSERT_EQ(model->functionCount, 2u);
   const MekikFunction &forward = model->functions[0];
   EXPECT_STREQ(forward.name, "forward");
   ASSERT_EQ(forward.tensorCount, 2u);
@@ -124,6 +127,7 @@ TEST_F(Emit, TheDescriptorSaysWhatTheModuleSays) {
   EXPECT_EQ(forward.tensors[0].arena, MEKIK_WORK);
   EXPECT_EQ(forward.tensors[0].rank, 2);
   EXPECT_EQ(forward.tensors[0].classes, 30);
+  EXPECT_EQ(forward.tensors[0].offset, 448u);
   EXPECT_EQ(forward.tensors[0].bytes, 24u);
   ASSERT_EQ(forward.dispatchCount, 2u);
   EXPECT_STREQ(forward.dispatches[0].kernelName, "first");
@@ -134,6 +138,14 @@ TEST_F(Emit, TheDescriptorSaysWhatTheModuleSays) {
   EXPECT_EQ(forward.dispatches[1].line, 21);
   EXPECT_EQ(forward.dispatches[1].buffers[0].offset, 128u);
   EXPECT_EQ(forward.dispatches[1].buffers[0].arena, MEKIK_WORK);
+  EXPECT_EQ(forward.workBytes, 512u);
+  EXPECT_EQ(forward.scratchBytes, 128u);
+
+  // The arenas of the model are those of its largest function, whichever comes last.
+  const MekikFunction &loss = model->functions[1];
+  EXPECT_STREQ(loss.name, "loss");
+  EXPECT_EQ(loss.workBytes, 192u);
+  EXPECT_EQ(loss.scratchBytes, 0u);
 }
 
 TEST_F(Emit, DispatchesRunOnTheArenasTheyName) {
