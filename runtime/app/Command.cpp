@@ -80,13 +80,9 @@ StatusOr<std::unique_ptr<train::Examples>> loadExamples(const Program &program, 
 
 StatusOr<checkpoint::Checkpoint> loadParameters(const Program &program, const std::string &path, model::Model &model) {
   std::string file = base::pathKind(path) == base::PathKind::Directory ? train::bestPath(path) : path;
-  auto checkpoint = checkpoint::loadCheckpoint(file);
-  if (checkpoint.status().code() == base::StatusCode::NotFound)
-    return base::notFoundError(concat("no checkpoint at ", file, "; train first (", program.name,
-                                      " train --data FILE), or name one with --checkpoint"));
-  MEKIK_RETURN_IF_ERROR(checkpoint.status());
-  MEKIK_RETURN_IF_ERROR(train::checkOrigin(*checkpoint, model, program.tokenizer.get()));
-  MEKIK_RETURN_IF_ERROR(train::restoreParameters(*checkpoint, model));
+  MEKIK_ASSIGN_OR_RETURN(checkpoint::Checkpoint checkpoint, checkpoint::loadCheckpoint(file));
+  MEKIK_RETURN_IF_ERROR(train::checkOrigin(checkpoint, model, program.tokenizer.get()));
+  MEKIK_RETURN_IF_ERROR(train::restoreParameters(checkpoint, model));
   return checkpoint;
 }
 

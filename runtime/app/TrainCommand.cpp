@@ -79,7 +79,8 @@ Status followSavedRun(const Program &program, const Options &options, const mode
   return {};
 }
 
-std::string summary(const train::TrainResult &result, const std::string &folder) {
+std::string summary(const train::TrainResult &result, const train::TrainOptions &options) {
+  const std::string &folder = options.folder;
   std::string text;
   switch (result.end) {
   case train::TrainEnd::Finished:
@@ -87,7 +88,9 @@ std::string summary(const train::TrainResult &result, const std::string &folder)
                   train::describeDuration(result.seconds), ".");
     break;
   case train::TrainEnd::StoppedEarly:
-    text = concat("Stopped early at step ", result.step, ": no better evaluation for a while.");
+    text = concat("Stopped early at step ", result.step, ": no better one in ",
+                  base::formatCount(static_cast<uint64_t>(options.settings.patience)),
+                  options.settings.patience == 1 ? " evaluation." : " evaluations.");
     break;
   case train::TrainEnd::Interrupted:
     return concat("interrupted after step ", result.step, "; the state is saved in ", train::lastPath(folder),
@@ -148,8 +151,8 @@ Status run(const Program &program, const Options &options) {
                     model.threads() == 1 ? " thread\n" : " threads\n"));
   MEKIK_ASSIGN_OR_RETURN(train::TrainResult result, train::train(model, *examples, program.tokenizer.get(), train));
   if (result.end == train::TrainEnd::Interrupted)
-    return base::abortedError(summary(result, train.folder));
-  printError(concat(summary(result, train.folder), "\n"));
+    return base::abortedError(summary(result, train));
+  printError(concat(summary(result, train), "\n"));
   if (const model::Profile *profile = model.profile())
     printError(concat("\n", profile->table(**model.function("train_step"))));
   return {};

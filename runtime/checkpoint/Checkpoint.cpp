@@ -126,8 +126,12 @@ base::StatusOr<Checkpoint> parseCheckpoint(std::string bytes, std::string origin
 }
 
 base::StatusOr<Checkpoint> loadCheckpoint(const std::string &path) {
-  MEKIK_ASSIGN_OR_RETURN(std::string bytes, base::readFile(path));
-  return parseCheckpoint(std::move(bytes), path);
+  auto bytes = base::readFile(path);
+  if (bytes.status().code() == base::StatusCode::NotFound)
+    return base::notFoundError(concat("no checkpoint at ", path, ": no such file; train first (train --data FILE), or "
+                                      "name another checkpoint, or the folder of a run"));
+  MEKIK_RETURN_IF_ERROR(bytes.status());
+  return parseCheckpoint(*std::move(bytes), path);
 }
 
 base::Status copyTensor(const Safetensors &file, std::string_view name, DataType type, std::span<const int64_t> shape,

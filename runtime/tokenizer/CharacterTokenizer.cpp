@@ -96,7 +96,8 @@ makeCharacterTokenizer(std::string_view text, std::optional<std::string_view> en
     if (endCharacter == step.codePoint)
       return base::invalidArgumentError(
           concat(origin, ":", line, ":", column, ": the text holds ", base::describeCodePoint(step.codePoint),
-                 ", the symbol that is to stand between examples; choose one that does not occur with --end SYMBOL"));
+                 ", the symbol that is to stand between examples; remove it from the text, or choose one that does not "
+                 "occur with --end SYMBOL"));
     if (step.codePoint >= present.size())
       present.resize(step.codePoint + 1);
     present[step.codePoint] = true;

@@ -224,7 +224,7 @@ TEST(Checkpoint, RefusesFilesThatAreNotWholeCheckpoints) {
   refused("mekik.tokenizer", R"({"kind":"bytes","end":null})", {"mekik.tokenizer.hash"});
   writeBytes(folder / "t", "not a checkpoint at all");
   expectFailure(checkpoint::loadCheckpoint(folder / "t"), {folder / "t"});
-  expectFailure(checkpoint::loadCheckpoint(folder / "missing"), {"no such file"});
+  expectFailure(checkpoint::loadCheckpoint(folder / "missing"), {"no checkpoint at", "no such file", "train first"});
   expectFailure(checkpoint::loadCheckpoint(folder.path), {"found a folder"});
 }
 

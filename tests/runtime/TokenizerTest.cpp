@@ -95,7 +95,7 @@ TEST(Tokenizer, SaysWhichCharacterIsUnknownAndWhere) {
 
 TEST(Tokenizer, RefusesATextThatHoldsTheEndSymbolWithAWayOut) {
   expectFailure(makeCharacterTokenizer("ab\nc.", ".", "t.txt"),
-                {"t.txt:2:2", "\".\" (U+002E)", "choose one that does not occur with --end SYMBOL"});
+                {"t.txt:2:2", "\".\" (U+002E)", "remove it from the text", "choose one that does not occur with --end SYMBOL"});
   EXPECT_TRUE(makeCharacterTokenizer("ab.", "|").ok());
   EXPECT_TRUE(makeCharacterTokenizer("ab.", "§").ok());
   for (std::string_view end : {"", "ab", "\xff", "\xc3"})

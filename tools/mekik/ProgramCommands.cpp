@@ -111,16 +111,12 @@ Status useCheckpoint(const ProgramCommand &command, const std::string &name) {
   std::string path = command.forwarded->text("--checkpoint", "run");
   if (base::pathKind(path) == base::PathKind::Directory)
     path = train::bestPath(path);
-  auto checkpoint = checkpoint::loadCheckpoint(path);
-  if (checkpoint.status().code() == base::StatusCode::NotFound)
-    return base::notFoundError(concat("no checkpoint at ", path, "; train first (mekik train ", command.input.path,
-                                      " --data FILE), or name one with --checkpoint"));
-  MEKIK_RETURN_IF_ERROR(checkpoint.status());
+  MEKIK_ASSIGN_OR_RETURN(checkpoint::Checkpoint checkpoint, checkpoint::loadCheckpoint(path));
   std::unique_ptr<tokenizer::Tokenizer> tokenizer;
-  if (!checkpoint->info.tokenizer.empty()) {
-    MEKIK_ASSIGN_OR_RETURN(tokenizer, tokenizer::tokenizerFromJson(checkpoint->info.tokenizer, path));
+  if (!checkpoint.info.tokenizer.empty()) {
+    MEKIK_ASSIGN_OR_RETURN(tokenizer, tokenizer::tokenizerFromJson(checkpoint.info.tokenizer, path));
   }
-  MEKIK_ASSIGN_OR_RETURN(LoadedModel model, loadAs(command.input, checkpoint->info.configuration, std::move(tokenizer)));
+  MEKIK_ASSIGN_OR_RETURN(LoadedModel model, loadAs(command.input, checkpoint.info.configuration, std::move(tokenizer)));
   MEKIK_ASSIGN_OR_RETURN(std::string program, cachedProgram(model));
   std::vector<std::string> arguments = {"mekik", name};
   if (!command.input.data.empty())

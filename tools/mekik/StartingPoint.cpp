@@ -1,6 +1,7 @@
 // Reading checkpoints before a model is compiled.
 #include "tools/mekik/StartingPoint.h"
 #include "runtime/base/Concat.h"
+#include "runtime/base/File.h"
 #include "runtime/base/Json.h"
 #include "runtime/checkpoint/Checkpoint.h"
 #include "tools/mekik/Command.h"
@@ -22,6 +23,8 @@ StatusOr<std::map<std::string, std::string>> readConfiguration(const std::string
 
 StatusOr<StartingPoint> readStartingPoint(const std::string &path) {
   StartingPoint start;
+  if (base::pathKind(path) == base::PathKind::Missing)
+    return checkpoint::loadCheckpoint(path).status(); // for its message
   MEKIK_ASSIGN_OR_RETURN(checkpoint::Safetensors file, checkpoint::Safetensors::load(path));
   if (file.metadata().find("mekik.checkpoint") == file.metadata().end())
     return start;
