@@ -7,6 +7,10 @@
 
 namespace mekik {
 
+/// From this many bytes on a tensor is large: it no longer fits the nearest big cache of a core (the second level holds
+/// 0.25 to 2 MiB on the machines of our targets), so that writing it and reading it back costs what memory costs.
+inline constexpr int64_t kLargeBytes = 2 << 20;
+
 #define GEN_PASS_DECL
 #include "compiler/driver/Passes.h.inc"
 

@@ -10,6 +10,10 @@
 
 include "mlir/Pass/PassBase.td"
 
+/// Tests set it to 0, so that small tensors count as large.
+def LargeBytes : Option<"largeBytes", "large-bytes", "int64_t", "kLargeBytes",
+                        "tensors of at least this many bytes are large">;
+
 // graph -> gradient
 
 def DeriveFunctions : Pass<"derive-functions", "::mlir::ModuleOp"> {
@@ -32,10 +36,23 @@ def ExpandComposites : Pass<"expand-composites", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mekik::graph::GraphDialect"];
 }
 
+def CompactScatters : Pass<"compact-scatters", "::mlir::ModuleOp"> {
+  let summary = "Sums large tables of few updates in a small table, from which the rows are picked where they are read";
+  let options = [LargeBytes];
+  let dependentDialects = ["::mekik::graph::GraphDialect"];
+}
+
 // canonicalize, cse
 
 def FormKernels : Pass<"form-kernels", "::mlir::ModuleOp"> {
   let summary = "Groups ops into kernels and leaves functions that are straight lists of kernel calls";
+  let options = [LargeBytes];
+  let dependentDialects = ["::mekik::graph::GraphDialect", "::mlir::func::FuncDialect"];
+}
+
+def Rematerialize : Pass<"rematerialize", "::mlir::ModuleOp"> {
+  let summary = "Computes large values a second time where they are needed late, if that lowers the peak of memory";
+  let options = [LargeBytes];
   let dependentDialects = ["::mekik::graph::GraphDialect", "::mlir::func::FuncDialect"];
 }
 

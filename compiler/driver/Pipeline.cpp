@@ -1,6 +1,5 @@
 // The order of the passes, and nothing else.
 #include "compiler/driver/Pipeline.h"
-#include "compiler/driver/Passes.h"
 #include "mlir/Transforms/Passes.h"
 
 namespace mekik::driver {
@@ -14,9 +13,11 @@ void addPassesTo(Stage stage, mlir::OpPassManager &passes, const PipelineOptions
     return;
   case Stage::Kernels:
     passes.addPass(createExpandComposites());
+    passes.addPass(createCompactScatters({options.largeBytes}));
     passes.addPass(mlir::createCanonicalizerPass());
     passes.addPass(mlir::createCSEPass());
-    passes.addPass(createFormKernels());
+    passes.addPass(createFormKernels({options.largeBytes}));
+    passes.addPass(createRematerialize({options.largeBytes}));
     passes.addPass(createDeduplicateKernels());
     return;
   case Stage::Vector:

@@ -2,6 +2,7 @@
 #ifndef MEKIK_DRIVER_PIPELINE_H
 #define MEKIK_DRIVER_PIPELINE_H
 
+#include "compiler/driver/Passes.h"
 #include "compiler/driver/Stage.h"
 #include "mlir/Pass/PassManager.h"
 #include <string>
@@ -13,6 +14,8 @@ struct PipelineOptions {
   std::string cpu = "x86-64-v3";
   /// Also derive @gradient.
   bool gradientFunction = false;
+  /// Tensors of at least this many bytes are worth a look when memory is saved.
+  int64_t largeBytes = kLargeBytes;
 };
 
 /// Appends the passes that lead from `stage`'s predecessor to `stage`; Gradient, Kernels, Vector or Llvm.

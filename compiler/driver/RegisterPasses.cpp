@@ -15,7 +15,9 @@ void registerPasses() {
   mlir::registerCSE();
   registerDeriveFunctions();
   registerExpandComposites();
+  registerCompactScatters();
   registerFormKernels();
+  registerRematerialize();
   registerDeduplicateKernels();
   registerPlanMemory();
   registerEmitLoops();

@@ -22,22 +22,54 @@ using graph::shapeOf;
 
 namespace {
 
+int64_t bytesOf(Value value) {
+  auto type = cast<RankedTensorType>(value.getType());
+  return type.getNumElements() * std::max(1u, type.getElementTypeBitWidth() / 8);
+}
+
+/// `value` with the shape `flat`. The buffer of a large value that is computed for this alone is spared: its op works on
+/// flat operands instead.
+Value flattened(graph::Build &build, Value value, ArrayRef<int64_t> flat, int64_t largeBytes) {
+  Operation *op = value.getDefiningOp();
+  auto element = dyn_cast_or_null<graph::ElementOpInterface>(op);
+  bool spare = element && element.readsInPlace() && op->hasOneUse() && bytesOf(value) >= largeBytes &&
+               llvm::none_of(op->getOperands(), [](Value operand) {
+                 Operation *producer = operand.getDefiningOp();
+                 return producer && (isFree(producer) || spreads(producer));
+               });
+  if (!spare)
+    return build.reshape(value, flat);
+  llvm::SmallDenseMap<Value, Value> known;
+  SmallVector<Value> operands;
+  for (Value operand : op->getOperands()) {
+    Value &view = known[operand];
+    operands.push_back(view = view ? view : build.reshape(operand, flat));
+  }
+  OperationState state(op->getLoc(), op->getName(), operands, graph::withShape(value, flat), op->getAttrs());
+  return build.builder.create(state)->getResult(0);
+}
+
 /// A fold over several trailing axes becomes a fold over one, of the same elements in the same order.
-void flattenTrailingFolds(func::FuncOp function) {
-  function.walk([](graph::ReductionOpInterface fold) {
+void flattenTrailingFolds(func::FuncOp function, int64_t largeBytes) {
+  SmallVector<graph::ReductionOpInterface> folds;
+  function.walk([&](graph::ReductionOpInterface fold) { folds.push_back(fold); });
+  for (graph::ReductionOpInterface fold : folds) {
     Value operand = fold->getOperand(0);
     ArrayRef<int64_t> shape = shapeOf(operand), axes = fold.getAxes();
     if (axes.size() < 2 || axes.back() != static_cast<int64_t>(shape.size()) - 1)
-      return;
+      continue;
     SmallVector<int64_t> flat(shape.drop_back(axes.size()));
     int64_t row = 1;
     for (int64_t size : shape.take_back(axes.size()))
       row *= size;
     flat.push_back(row);
     OpBuilder builder(fold);
-    fold->setOperand(0, graph::Build(builder, fold.getLoc()).reshape(operand, flat));
+    graph::Build build(builder, fold.getLoc());
+    fold->setOperand(0, flattened(build, operand, flat, largeBytes));
     fold->setAttr("axes", builder.getDenseI64ArrayAttr(flat.size() - 1));
-  });
+    if (operand.use_empty())
+      operand.getDefiningOp()->erase();
+  }
 }
 
 /// Gives each element op and fold that reads a value which is only spread out (a bias over rows, a causal mask) a copy
@@ -161,10 +193,10 @@ SmallVector<int64_t> overwritable(const KernelGroup &group, ArrayRef<Value> inpu
 
 class Outliner {
 public:
-  explicit Outliner(ModuleOp module) : module(module) {}
+  Outliner(ModuleOp module, int64_t largeBytes) : module(module), largeBytes(largeBytes) {}
 
   void run(func::FuncOp function) {
-    flattenTrailingFolds(function);
+    flattenTrailingFolds(function, largeBytes);
     spreadWhereRead(function);
     giveBuffersToOperands(function);
     separateResults(function);
@@ -239,12 +271,15 @@ private:
   }
 
   ModuleOp module;
+  int64_t largeBytes;
   int64_t nextNumber = 0;
 };
 
 struct FormKernels : mekik::impl::FormKernelsBase<FormKernels> {
+  using Base::Base;
+
   void runOnOperation() override {
-    Outliner outliner(getOperation());
+    Outliner outliner(getOperation(), largeBytes);
     for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>()))
       if (!function->hasAttr(graph::kKernel))
         outliner.run(function);

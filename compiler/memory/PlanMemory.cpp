@@ -7,7 +7,7 @@
 #include "compiler/driver/Passes.h"
 #include "compiler/graph/Build.h"
 #include "compiler/graph/ModelConventions.h"
-#include "compiler/memory/ArenaPlanner.h"
+#include "compiler/memory/Buffers.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "runtime/abi/MekikAbi.h"
 
@@ -21,11 +21,6 @@ using namespace mekik;
 
 namespace {
 
-int64_t bytesOf(Type type) {
-  auto tensor = cast<RankedTensorType>(type);
-  return tensor.getNumElements() * std::max(1u, tensor.getElementTypeBitWidth() / 8);
-}
-
 int64_t aligned(int64_t bytes) { return (bytes + MEKIK_ALIGNMENT - 1) / MEKIK_ALIGNMENT * MEKIK_ALIGNMENT; }
 
 /// The persistent tensors of the model and their places.
@@ -37,19 +32,11 @@ public:
     int64_t arena, offset;
   };
 
-  static std::optional<MekikArena> arenaOf(StringRef role) {
-    if (role == "parameter")
-      return MEKIK_PARAMETERS;
-    if (role == "state")
-      return MEKIK_STATE;
-    return std::nullopt;
-  }
-
   Place place(StringAttr name, StringAttr role, Type type) {
-    int64_t arena = *arenaOf(role);
+    int64_t arena = role == "parameter" ? MEKIK_PARAMETERS : MEKIK_STATE;
     auto [entry, isNew] = places.try_emplace({name, role}, Place{arena, sizes[arena]});
     if (isNew) {
-      sizes[arena] += aligned(bytesOf(type));
+      sizes[arena] += aligned(memory::bytesOf(type));
       tensors[arena].push_back(builder.getDictionaryAttr({builder.getNamedAttr("name", name),
                                                           builder.getNamedAttr("role", role),
                                                           builder.getNamedAttr("type", TypeAttr::get(type)),
@@ -102,169 +89,60 @@ private:
 
 class FunctionPlanner {
 public:
-  FunctionPlanner(func::FuncOp function, Storage &storage, CopyKernels &copies)
-      : function(function), storage(storage), copies(copies), builder(function.getContext()) {}
+  FunctionPlanner(func::FuncOp function, const SymbolTable &symbols, Storage &storage, CopyKernels &copies)
+      : function(function), buffers(function, symbols), storage(storage), copies(copies),
+        builder(function.getContext()) {}
 
   void run() {
-    collect();
-    bindArguments();
-    bindResults();
-    reuseOperands();
+    placeStored();
     int64_t workBytes = placeWork();
     emit(workBytes);
     function.erase();
   }
 
 private:
-  /// Bytes that one or more values share: a value and its views, or an operand and the result that overwrites it.
-  struct Buffer {
-    int64_t bytes = 0;
-    int64_t first = 0, last = 0; ///< dispatches between which the contents matter
-    std::optional<Storage::Place> fixed;
-    int64_t mergedInto = -1;
-    size_t work = 0; ///< index among the lifetimes of the work arena
-  };
   struct Copy {
     Type type;
-    size_t from;
+    Value from;
     Storage::Place to;
   };
 
-  void collect() {
-    Block &block = function.getBody().front();
-    for (Value argument : block.getArguments())
-      addBuffer(argument, -1);
-    for (Operation &op : block.without_terminator()) {
-      if (isa<graph::ViewOpInterface>(op)) {
-        bufferOf[op.getResult(0)] = bufferOf.lookup(op.getOperand(0));
-        continue;
-      }
-      if (auto constant = dyn_cast<graph::ConstantOp>(op)) {
-        addBuffer(constant, -1);
-        buffers.back().fixed = Storage::Place{MEKIK_IMMEDIATE, cast<IntegerAttr>(constant.getValue()).getInt()};
-        continue;
-      }
-      auto call = cast<func::CallOp>(op);
-      int64_t now = calls.size();
-      calls.push_back(call);
-      for (Value operand : call.getOperands())
-        buffer(operand).last = std::max(buffer(operand).last, now);
-      for (Value result : call.getResults())
-        addBuffer(result, now);
-    }
-  }
-
-  void addBuffer(Value value, int64_t now) {
-    bufferOf[value] = buffers.size();
-    buffers.emplace_back();
-    buffers.back().bytes = bytesOf(value.getType());
-    buffers.back().first = buffers.back().last = now;
-  }
-
-  size_t root(size_t index) const {
-    while (buffers[index].mergedInto >= 0)
-      index = buffers[index].mergedInto;
-    return index;
-  }
-  Buffer &buffer(Value value) { return buffers[root(bufferOf.lookup(value))]; }
-
-  void bindArguments() {
-    for (BlockArgument argument : function.getArguments()) {
-      auto role = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), graph::kRole);
-      auto name = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), graph::kName);
-      if (Storage::arenaOf(role))
-        buffer(argument).fixed = storage.place(name, role, argument.getType());
-    }
-  }
-
-  /// Results live until the function ends; results that are stored go straight to their place where that is safe.
-  void bindResults() {
+  void placeStored() {
+    places.resize(buffers.size());
+    for (BlockArgument argument : function.getArguments())
+      if (const memory::Buffer &buffer = buffers.of(argument); buffer.home == memory::Buffer::Home::Storage)
+        places[buffers.indexOf(argument)] = storage.place(buffer.name, buffer.role, argument.getType());
     Operation *terminator = function.getBody().front().getTerminator();
     for (OpOperand &operand : terminator->getOpOperands()) {
       unsigned number = operand.getOperandNumber();
       Value value = operand.get();
       auto role = function.getResultAttrOfType<StringAttr>(number, graph::kRole);
+      if (!memory::isStored(role))
+        continue;
       auto name = function.getResultAttrOfType<StringAttr>(number, graph::kName);
-      Buffer &result = buffer(value);
-      if (!Storage::arenaOf(role)) {
-        result.last = calls.size();
-        continue;
-      }
       Storage::Place place = storage.place(name, role, value.getType());
-      if (isa<BlockArgument>(value))
-        continue;
-      if (overwritesSafely(value, place)) {
-        result.fixed = place;
-      } else {
-        result.last = calls.size();
-        pendingCopies.push_back({value.getType(), bufferOf.lookup(value), place});
-      }
+      if (buffers.needsCopy(number))
+        pendingCopies.push_back({value.getType(), value, place});
+      else if (!isa<BlockArgument>(value))
+        places[buffers.indexOf(value)] = place;
     }
-  }
-
-  /// True if nothing reads the old contents of `place` after the dispatch that computes `value`, and that dispatch
-  /// itself may read them.
-  bool overwritesSafely(Value value, Storage::Place place) {
-    int64_t now = buffer(value).first;
-    for (BlockArgument argument : function.getArguments()) {
-      Buffer &old = buffer(argument);
-      if (!old.fixed || old.fixed->arena != place.arena || old.fixed->offset != place.offset)
-        continue;
-      if (old.last > now)
-        return false;
-      if (old.last == now && !mayOverwrite(calls[now], bufferOf.lookup(argument), value))
-        return false;
-    }
-    return true;
-  }
-
-  /// True if `result` of the call may have the buffer of an operand: the kernel allows it for every operand that has it.
-  bool mayOverwrite(func::CallOp call, size_t operandBuffer, Value result) {
-    auto kernel = SymbolTable::lookupNearestSymbolFrom<func::FuncOp>(call, call.getCalleeAttr());
-    auto allowed = kernel->getAttrOfType<DenseI64ArrayAttr>(graph::kInPlace);
-    for (auto [number, operand] : llvm::enumerate(call.getOperands()))
-      if (root(bufferOf.lookup(operand)) == root(operandBuffer) &&
-          (!allowed || !llvm::is_contained(allowed.asArrayRef(), static_cast<int64_t>(number)) ||
-           operand.getType() != result.getType()))
-        return false;
-    return true;
-  }
-
-  /// Lets results take over the buffers of operands that nobody needs any more.
-  void reuseOperands() {
-    for (auto [now, call] : llvm::enumerate(calls)) {
-      llvm::SmallDenseSet<size_t> taken;
-      for (Value result : call.getResults()) {
-        if (buffer(result).fixed)
-          continue;
-        for (Value operand : call.getOperands()) {
-          size_t from = root(bufferOf.lookup(operand)), to = root(bufferOf.lookup(result));
-          Buffer &old = buffers[from];
-          if (old.fixed || old.last != static_cast<int64_t>(now) || isa<BlockArgument>(operand) ||
-              old.bytes != buffers[to].bytes || taken.contains(from) || !mayOverwrite(call, from, result))
-            continue;
-          buffers[to].mergedInto = from;
-          old.last = buffers[to].last;
-          taken.insert(from);
-          break;
-        }
-      }
-    }
+    for (auto constant : function.getBody().front().getOps<graph::ConstantOp>())
+      places[buffers.indexOf(constant)] =
+          Storage::Place{MEKIK_IMMEDIATE, buffers.of(constant).immediate.getInt()};
   }
 
   int64_t placeWork() {
+    auto work = buffers.work();
     std::vector<memory::Lifetime> lifetimes;
-    for (Buffer &each : buffers)
-      if (!each.fixed && each.mergedInto < 0) {
-        each.work = lifetimes.size();
-        lifetimes.push_back({each.bytes, each.first, each.last});
-      }
+    for (const auto &[index, lifetime] : work)
+      lifetimes.push_back(lifetime);
     int64_t bytes = memory::placeInArena(lifetimes, MEKIK_ALIGNMENT).bytes;
-    for (Buffer &each : buffers)
-      if (!each.fixed && each.mergedInto < 0)
-        each.fixed = Storage::Place{MEKIK_WORK, lifetimes[each.work].offset};
+    for (auto [number, each] : llvm::enumerate(work))
+      places[each.first] = Storage::Place{MEKIK_WORK, lifetimes[number].offset};
     return bytes;
   }
+
+  Storage::Place placeOf(Value value) const { return *places[buffers.indexOf(value)]; }
 
   void emit(int64_t workBytes) {
     SmallVector<Attribute> tensors;
@@ -278,14 +156,14 @@ private:
     auto schedule = graph::ScheduleOp::create(builder, function.getLoc(), function.getSymNameAttr(),
                                               builder.getI64IntegerAttr(workBytes), builder.getArrayAttr(tensors));
     builder.setInsertionPointToStart(&schedule.getBody().emplaceBlock());
-    for (func::CallOp call : calls) {
-      SmallVector<Storage::Place> places;
+    for (func::CallOp call : buffers.calls()) {
+      SmallVector<Storage::Place> operands;
       for (Value value : llvm::concat<Value>(llvm::to_vector(call.getOperands()), llvm::to_vector(call.getResults())))
-        places.push_back(*buffer(value).fixed);
-      dispatch(call.getLoc(), call.getCallee(), places);
+        operands.push_back(placeOf(value));
+      dispatch(call.getLoc(), call.getCallee(), operands);
     }
     for (const Copy &copy : pendingCopies)
-      dispatch(function.getLoc(), copies.get(copy.type).getSymName(), {*buffers[root(copy.from)].fixed, copy.to});
+      dispatch(function.getLoc(), copies.get(copy.type).getSymName(), {placeOf(copy.from), copy.to});
   }
 
   void dispatch(Location loc, StringRef kernel, ArrayRef<Storage::Place> places) {
@@ -299,9 +177,9 @@ private:
 
   void describe(SmallVector<Attribute> &tensors, DictionaryAttr attributes, Value value) {
     auto role = attributes.getAs<StringAttr>(graph::kRole);
-    if (Storage::arenaOf(role))
+    if (memory::isStored(role))
       return;
-    Storage::Place place = *buffer(value).fixed;
+    Storage::Place place = placeOf(value);
     auto classes = attributes.getAs<IntegerAttr>(graph::kClasses);
     auto name = attributes.getAs<StringAttr>(graph::kName);
     tensors.push_back(builder.getDictionaryAttr(
@@ -313,12 +191,11 @@ private:
   }
 
   func::FuncOp function;
+  memory::Buffers buffers;
   Storage &storage;
   CopyKernels &copies;
   OpBuilder builder;
-  std::vector<Buffer> buffers;
-  llvm::DenseMap<Value, size_t> bufferOf;
-  SmallVector<func::CallOp> calls;
+  std::vector<std::optional<Storage::Place>> places; ///< by buffer
   SmallVector<Copy> pendingCopies;
 };
 
@@ -326,7 +203,7 @@ private:
 LogicalResult checkRoles(func::FuncOp function) {
   auto check = [&](DictionaryAttr attributes, StringRef what, int64_t number) -> LogicalResult {
     auto role = attributes ? attributes.getAs<StringAttr>(graph::kRole) : StringAttr();
-    if (!role || (Storage::arenaOf(role) && !attributes.getAs<StringAttr>(graph::kName)))
+    if (!role || (memory::isStored(role) && !attributes.getAs<StringAttr>(graph::kName)))
       return function.emitError() << what << " " << number << " expects " << graph::kRole << ", and with role parameter or state "
                                   << graph::kName << "; found " << attributes;
     return success();
@@ -355,11 +232,12 @@ struct PlanMemory : mekik::impl::PlanMemoryBase<PlanMemory> {
     for (func::FuncOp function : functions)
       for (BlockArgument argument : function.getArguments()) {
         auto role = function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), graph::kRole);
-        if (role && Storage::arenaOf(role))
+        if (role && memory::isStored(role))
           storage.place(function.getArgAttrOfType<StringAttr>(argument.getArgNumber(), graph::kName), role, argument.getType());
       }
+    SymbolTable symbols(getOperation());
     for (func::FuncOp function : functions)
-      FunctionPlanner(function, storage, copies).run();
+      FunctionPlanner(function, symbols, storage, copies).run();
     storage.record(getOperation());
   }
 };

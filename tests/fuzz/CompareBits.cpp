@@ -208,11 +208,12 @@ private:
   std::string where;
 };
 
-absl::StatusOr<std::string> compile(ModuleOp derived, const std::string &cpu) {
+absl::StatusOr<std::string> compile(ModuleOp derived, const std::string &cpu, std::optional<int64_t> largeBytes) {
   OwningOpRef<ModuleOp> module = derived.clone();
   PassManager passes(module->getContext(), ModuleOp::getOperationName());
   driver::PipelineOptions options;
   options.cpu = cpu;
+  options.largeBytes = largeBytes.value_or(options.largeBytes);
   for (driver::Stage stage : {driver::Stage::Kernels, driver::Stage::Vector, driver::Stage::Llvm})
     driver::addPassesTo(stage, passes, options);
   if (failed(passes.run(*module)))
@@ -244,7 +245,7 @@ absl::Status fuzz::compareBits(ModuleOp model, const CompareOptions &options) {
   for (const std::string &cpu : options.targets) {
     if (!runsHere(cpu))
       continue;
-    absl::StatusOr<std::string> object = compile(*derived, cpu);
+    absl::StatusOr<std::string> object = compile(*derived, cpu, options.largeBytes);
     if (!object.ok())
       return absl::InternalError(absl::StrCat(cpu, ": ", object.status().message()));
     auto loaded = emit::LoadedModel::load(*object);

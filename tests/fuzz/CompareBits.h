@@ -5,6 +5,7 @@
 
 #include "absl/status/status.h"
 #include "mlir/IR/BuiltinOps.h"
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ struct CompareOptions {
   std::vector<int> threads = {1, 2, 3};
   int steps = 2;
   uint64_t seed = 7; ///< of parameters, inputs and drops
+  std::optional<int64_t> largeBytes; ///< of PipelineOptions; without it, theirs
 };
 
 /// Derives, compiles and runs every function of `model` (stage `graph`) and compares all parameters, optimizer state,

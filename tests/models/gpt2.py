@@ -72,5 +72,12 @@ def training_arithmetic():
     below(abs(training["operations_per_unit"] / (6 * 124439808 + attention) - 1), 0.05, "counted against estimated")
 
 
+def memory_of_a_training_step():
+    # Parameters, two moments and the gradients, which all wait for their norm, are 1.98 GB of it.
+    for options, most in ((("context=64", "batch=4"), 2.1e9), (("context=1024", "batch=1"), 2.9e9)):
+        arenas = json.loads(plan("-D", options[0], "-D", options[1], "--json"))["arenas"]
+        below(sum(arenas.values()), most, f"bytes with {options[0]} and {options[1]}")
+
+
 if __name__ == "__main__":
     globals()[sys.argv[1]]()

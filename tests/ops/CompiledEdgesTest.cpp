@@ -275,6 +275,26 @@ TEST(CompiledTraining, DropOfShareZeroIsTheModelWithoutDropInEveryBitForTwentySt
   EXPECT_NE(losses("drop(tanh(x @ a), 0.5)"), without);
 }
 
+// Twelve ids, of which at most five differ, in a table of forty rows: compiled as if it were large, their gradients are
+// summed in a small table. The table is also the head (another contribution is added) or not, in one word of 5 numbers, a
+// row held whole, and one of 130, a row in passes.
+TEST(CompiledTraining, FewUpdatesOfALargeTableAreTheEvaluators) {
+  fuzz::CompareOptions options;
+  options.largeBytes = 0;
+  options.targets = {"x86-64-v3"};
+  options.threads = {2};
+  for (const char *precision : {"f32", "f64"})
+    for (int width : {5, 130})
+      for (const char *head : {"table", "head"}) {
+        SCOPED_TRACE(absl::StrCat(precision, " ", width, " ", head));
+        expectTheEvaluatorsBits(absl::StrCat(
+            "model few\nprecision = ", precision, "\nconfig batch: int = 3 in 1..\ninput ids: i32[batch, 4] below 5\n",
+            "target next: i32[batch, 4] below 40\nparam table: [40, ", width, "] = normal(1.0)\nparam head: [40, ", width,
+            "] = normal(1.0)\nlet x = tanh(embedding(ids, table)) + head[0]\nloss cross_entropy(x @ transpose(", head,
+            "), next)\ntrain adam(rate = 0.01, clip = 1)\n"), options);
+      }
+}
+
 TEST(CompiledTraining, DropOfEverythingGivesZerosAndZeroGradients) {
   EXPECT_EQ(gradientAt({1, 2, 3}, "drop(p, 1.0)"), Doubles({0, 0, 0}));
   EXPECT_EQ(gradientAt({1, 2, 3}, "drop(p, 0.0)"), Doubles({1, 1, 1}));
