@@ -39,8 +39,9 @@ public:
   virtual bool takesAll(const model::Model &model, const MekikFunction &trainStep) const = 0;
   /// Writes the batch of the step, counted from 0. `function` passed check.
   virtual void writeTraining(model::Model &model, const MekikFunction &function, uint64_t seed, int64_t step) const = 0;
-  /// Writes evaluation examples first, first + 1, ... until the batch is full.
-  virtual void writeEvaluation(model::Model &model, const MekikFunction &function, Split split,
+  /// Writes evaluation examples first, first + 1, ... until the batch is full. Returns the share of its targets that
+  /// count: 1, or less where lines are shorter than their windows.
+  virtual double writeEvaluation(model::Model &model, const MekikFunction &function, Split split,
                                int64_t first) const = 0;
   /// The loss of an n-gram of this order, counted on the training part with 1 added, on the same targets as evaluations
   /// with `function`. FailedPrecondition if the data are not text.

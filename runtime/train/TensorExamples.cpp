@@ -60,9 +60,10 @@ public:
                all ? row : data.exampleAt(seed, static_cast<uint64_t>(step), static_cast<uint64_t>(row)));
   }
 
-  void writeEvaluation(model::Model &model, const MekikFunction &function, Split split, int64_t first) const override {
+  double writeEvaluation(model::Model &model, const MekikFunction &function, Split split, int64_t first) const override {
     for (int64_t row = 0; row < batchSize(function); ++row)
       writeRow(model, function, row, split == Split::Train ? first + row : data.validationExample(first + row));
+    return 1;
   }
 
   base::StatusOr<CountedLoss> countedLoss(const model::Model &model, const MekikFunction &, int64_t) const override {

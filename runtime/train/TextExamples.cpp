@@ -81,14 +81,20 @@ public:
     }
   }
 
-  void writeEvaluation(model::Model &model, const MekikFunction &function, Split split, int64_t first) const override {
+  double writeEvaluation(model::Model &model, const MekikFunction &function, Split split, int64_t first) const override {
     int64_t batch = batchSize(function), length = context(model, function);
-    for (int64_t row = 0; row < batch; ++row) {
-      if (isSingle(model, function))
+    if (isSingle(model, function)) {
+      for (int64_t row = 0; row < batch; ++row)
         writeTarget(model, function, row, part(split), first + row);
-      else
-        writeRow(model, function, row, windows(split, length)[static_cast<size_t>(first + row)]);
+      return 1;
     }
+    size_t targets = 0;
+    for (int64_t row = 0; row < batch; ++row) {
+      const data::Window &window = windows(split, length)[static_cast<size_t>(first + row)];
+      writeRow(model, function, row, window);
+      targets += window.target.size();
+    }
+    return static_cast<double>(targets) / static_cast<double>(batch * length);
   }
 
   base::StatusOr<CountedLoss> countedLoss(const model::Model &model, const MekikFunction &function,

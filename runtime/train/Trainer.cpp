@@ -303,14 +303,15 @@ StatusOr<std::optional<double>> evaluate(model::Model &model, const Examples &ex
   int64_t batch = batchSize(*function), count = examples.evaluationCount(model, *function, split) / batch * batch;
   if (count == 0)
     return std::optional<double>();
-  double sum = 0;
+  double sum = 0, targets = 0;
   for (int64_t first = 0; first < count; first += batch) {
-    examples.writeEvaluation(model, *function, split, first);
+    double share = examples.writeEvaluation(model, *function, split, first);
     writeScalars(model, *function, 0, 0);
     model.call(*function);
-    sum += model.readScalar(*loss);
+    sum += share * model.readScalar(*loss);
+    targets += share;
   }
-  return std::optional<double>(sum / static_cast<double>(count / batch));
+  return std::optional<double>(sum / targets);
 }
 
 StatusOr<checkpoint::Checkpoint> loadForResume(const std::string &folder, const model::Model &model,

@@ -53,8 +53,8 @@ struct TrainResult {
 std::string bestPath(const std::string &folder);
 std::string lastPath(const std::string &folder);
 
-/// Average loss over the evaluation examples of a split, each batch of the `loss` function weighted equally, in f64;
-/// empty if the split has none. A remainder smaller than the batch of `loss` is left out. FailedPrecondition if there
+/// Average loss over the evaluation examples of a split, each batch of the `loss` function weighted by its targets, in
+/// f64; empty if the split has none. A remainder smaller than the batch of `loss` is left out. FailedPrecondition if there
 /// are fewer examples than that batch.
 base::StatusOr<std::optional<double>> evaluate(model::Model &model, const Examples &examples, Split split);
 

@@ -10,7 +10,7 @@ import struct
 import subprocess
 import sys
 
-from programs import MEKIK, PROVERBS, SOURCE, WORK, equal, folder, log, run, same
+from programs import MEKIK, PROVERBS, SOURCE, WORK, below, equal, folder, log, run, same
 
 MODEL = SOURCE / "models/gpt/gpt.mekik"
 CHAT = SOURCE / "models/chat/chat.mekik"
@@ -47,6 +47,25 @@ def trained(name, *options):
     out = folder(name) / "base"
     run(MEKIK, "train", MODEL, "--data", PROVERBS, "--out", out, *options)
     return out
+
+
+def evaluations_weigh_lines_by_their_symbols():
+    base = trained("weighed", "--steps", "20")
+    chat = WORK / "weighed/chat"
+    run(MEKIK, "train", CHAT, "--data", QUESTIONS, "--out", chat, "--steps", "1", "--from", base)
+
+    def loss(*lines):
+        text = WORK / "weighed/lines.txt"
+        text.write_text("".join(line + "\n" for line in lines))
+        found = json.loads(run(MEKIK, "eval", CHAT, "--data", text, "--checkpoint", chat, "--eval-symbols", "0",
+                               "--validation", "0", "--json"))
+        return found["train_loss"]
+
+    # The end symbol on both sides of a line makes one prediction more than it has symbols; the long one has two windows.
+    short, long = "S: ab", "S: damlaya damlaya C: göl olur gider"
+    weights = len(short) + 1, len(long) + 1
+    wanted = (weights[0] * loss(short) + weights[1] * loss(long)) / sum(weights)
+    below(abs(loss(short, long) - wanted), 1e-5, "distance from the mean by symbols")
 
 
 def parameters_come_over_by_symbol():
