@@ -48,18 +48,42 @@ struct Contraction {
                              llvm::StringRef triangle = "");
 };
 
+/// Where lanes lie in an operand, in elements: lane l at of(l) from the first. Runs of lanes `step` apart, their starts
+/// `jump` apart.
+struct LaneSpread {
+  int64_t run, step, jump;
+
+  int64_t of(int64_t lane) const { return lane / run * jump + lane % run * step; }
+};
+
+/// What vectors run along: the fastest axis of the result and, where that alone would leave a part of each vector
+/// empty, an axis of columns around it. Lanes are numbered through both.
+struct ContractionLanes {
+  ContractionAxis axis;
+  ContractionAxis around; // size 1 if there is none; else axis.size divides the width of a vector
+
+  int64_t size() const { return around.size * axis.size; }
+  LaneSpread inLeft() const { return spread(axis.left, around.left); }
+  LaneSpread inRight() const { return spread(axis.right, around.right); }
+  LaneSpread inResult() const { return spread(axis.result, around.result); }
+
+private:
+  LaneSpread spread(int64_t step, int64_t jump) const;
+};
+
 /// How the right operand reaches the registers.
 enum class RightAccess {
   Direct,    // vectors loaded where they lie
-  Copied,    // contiguous lanes, copied into panels first
+  Copied,    // runs of contiguous lanes, copied into panels first
   Transposed // lanes apart from each other, brought together in panels
 };
 
 /// Loops and blocks for one contraction on one target. Every count follows from the shapes and the target alone.
 struct ContractionPlan {
   Contraction contraction;
+  ContractionLanes lanes;                       // the columns of register blocks
   ContractionAxis row;                          // the axis register blocks run over
-  llvm::SmallVector<ContractionAxis> outer;     // batch and columns: one small product each
+  llvm::SmallVector<ContractionAxis> outer;     // batch and other columns: one small product each
   llvm::SmallVector<ContractionAxis> outerRows; // the other rows: they share a packed right operand
   int64_t outerSize = 1, outerRowsSize = 1;
 

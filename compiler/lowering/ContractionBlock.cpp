@@ -35,7 +35,7 @@ void ContractionEmitter::emitSums(const Block &block, Offsets base, Value row, V
   };
   if (plan.depthBlocks > 1)
     forEach([&](int64_t r, int64_t v, Value &sum) {
-      Value rested = load(result, placeOf(base, r, v), block.lanesOf(v));
+      Value rested = gather(result, placeOf(base, r, v), inResult, block.lanesOf(v));
       sum = mlir::arith::SelectOp::create(at.builder, at.loc, depth.first, sum, rested);
     });
   for (const Side &each : sides)
@@ -53,11 +53,11 @@ void ContractionEmitter::storeSums(const Block &block, Offsets base, llvm::Array
   auto storeAll = [&](bool finished) {
     for (int64_t row = 0; row < block.rows; ++row)
       for (int64_t vector = 0; vector < block.vectors; ++vector) {
-        ContractionPosition position{placeOf(base, row, vector), block.lanesOf(vector)};
+        ContractionPosition position{placeOf(base, row, vector), block.lanesOf(vector), inResult};
         Value sum = sums[row * block.vectors + vector];
         if (finished && epilogue)
           sum = epilogue(at.builder, at.loc, sum, position);
-        store(sum, result, position.offset, position.lanes);
+        store(sum, result, position.offset, inResult, position.lanes);
       }
   };
   if (epilogue)
@@ -116,9 +116,8 @@ Values ContractionEmitter::emitStep(const Block &block, Offsets base, Panels her
   Values rights;
   for (int64_t vector = 0; vector < block.vectors; ++vector) {
     int64_t ahead = vector * plan.width;
-    rights.push_back(here.right
-                         ? load(panels, at.add(here.right, ahead), plan.width)
-                         : gather(right, at.add(base.right, ahead * lanes.right), lanes.right, block.lanesOf(vector)));
+    rights.push_back(here.right ? load(panels, at.add(here.right, ahead), plan.width)
+                                : gather(right, at.add(base.right, inRight.of(ahead)), inRight, block.lanesOf(vector)));
   }
   for (int64_t row = 0; row < block.rows; ++row) {
     Value place = at.add(base.left, row * plan.row.left);
@@ -127,8 +126,7 @@ Values ContractionEmitter::emitStep(const Block &block, Offsets base, Panels her
                                                  : broadcast(left, place);
     for (int64_t vector = 0; vector < block.vectors; ++vector) {
       Value factor =
-          shared ? shared
-                 : gather(left, at.add(place, vector * plan.width * lanes.left), lanes.left, block.lanesOf(vector));
+          shared ? shared : gather(left, at.add(place, inLeft.of(vector * plan.width)), inLeft, block.lanesOf(vector));
       Value &sum = sums[row * block.vectors + vector];
       // Not vector.fma: that becomes llvm.fmuladd, which a strict compiler rounds twice.
       Value next = mlir::math::FmaOp::create(at.builder, at.loc, factor, rights[vector], sum);

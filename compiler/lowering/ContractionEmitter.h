@@ -33,6 +33,8 @@ private:
 
   Offsets offsets(Offsets base, llvm::ArrayRef<ContractionAxis> axes, mlir::Value linear);
   Offsets advance(Offsets base, const ContractionAxis &axis, mlir::Value position);
+  /// At lane number `column`, which starts a vector.
+  Offsets atColumn(Offsets base, mlir::Value column);
 
   void emitDepthBlock(Offsets base, mlir::Value block, Range outerRows, Range rows);
   /// body(first column, vectors, lanes of the last vector).
@@ -55,7 +57,7 @@ private:
   void emitSums(const Block &block, Offsets base, mlir::Value row, mlir::Value column);
   void storeSums(const Block &block, Offsets base, llvm::ArrayRef<mlir::Value> sums);
   mlir::Value placeOf(Offsets base, int64_t row, int64_t vector) {
-    return at.add(base.result, row * plan.row.result + vector * plan.width);
+    return at.add(base.result, row * plan.row.result + inResult.of(vector * plan.width));
   }
   Values emitDepth(const Block &block, size_t axis, Offsets base, Panels panels, Values sums);
   Values emitStep(const Block &block, Offsets base, Panels panels, Values sums, bool masked);
@@ -99,14 +101,17 @@ private:
   mlir::VectorType vectorType(int64_t width);
   mlir::Value zeros(int64_t width);
   mlir::Value mask(int64_t count);
+  /// Vectors of the same length, a power of two of them, side by side.
+  mlir::Value concatenate(Values parts);
   mlir::Value load(mlir::Value buffer, mlir::Value offset, int64_t count);
-  mlir::Value gather(mlir::Value buffer, mlir::Value offset, int64_t stride, int64_t count);
+  mlir::Value gather(mlir::Value buffer, mlir::Value offset, const LaneSpread &spread, int64_t count);
   mlir::Value broadcast(mlir::Value buffer, mlir::Value offset);
-  void store(mlir::Value vector, mlir::Value buffer, mlir::Value offset, int64_t count);
+  void store(mlir::Value vector, mlir::Value buffer, mlir::Value offset, const LaneSpread &spread, int64_t count);
 
   LoopBuilder at;
   const ContractionPlan &plan;
-  const ContractionAxis &lanes;
+  const ContractionLanes &lanes;
+  const LaneSpread inLeft, inRight, inResult;
   ContractionEpilogue epilogue;
   mlir::Value left, right, result; // flat, after the exchange
   mlir::Value panels;              // flat scratch, null if nothing is packed: right panels, then left

@@ -15,7 +15,7 @@ Value ContractionEmitter::panelStart(Value column) { return at.mul(at.sub(column
 
 void ContractionEmitter::emitPacking(Offsets base, Value column, int64_t vectors, int64_t lastLanes) {
   for (int64_t vector = 0; vector < vectors; ++vector) {
-    Value source = at.add(base.right, at.mul(at.add(column, vector * plan.width), lanes.right));
+    Value source = at.add(atColumn(base, column).right, inRight.of(vector * plan.width));
     Value target = at.add(panelStart(column), vector * plan.width);
     packAxis(plan.split, source, target, vectors * plan.width, vector + 1 == vectors ? lastLanes : plan.width);
   }
@@ -42,7 +42,7 @@ void ContractionEmitter::packAxis(size_t number, Value source, Value target, int
       packSquare(at.add(source, at.mul(k, axis.right)), at.add(target, at.mul(k, step)), step, count, size);
     });
   };
-  if (lanes.right == 1 || axis.right != 1) {
+  if (inRight.step == 1 || axis.right != 1) {
     squares(at.index(0), length, 1);
     return;
   }
@@ -67,7 +67,7 @@ void ContractionEmitter::packSquare(Value source, Value target, int64_t step, in
     mlir::vector::StoreOp::create(at.builder, at.loc, vector, panels, at.add(target, k * step));
   };
   if (size == 1) {
-    put(gather(right, source, lanes.right, count), 0);
+    put(gather(right, source, inRight, count), 0);
     return;
   }
   auto shuffle = [&](Value a, Value b, llvm::ArrayRef<int64_t> lanes) -> Value {
@@ -79,18 +79,10 @@ void ContractionEmitter::packSquare(Value source, Value target, int64_t step, in
     Values runs;
     for (int64_t lane = i; lane < plan.width; lane += size)
       runs.push_back(lane < count ? mlir::vector::LoadOp::create(at.builder, at.loc, vectorType(size), right,
-                                                                 at.add(source, lane * lanes.right))
+                                                                 at.add(source, inRight.of(lane)))
                                         .getResult()
                                   : zeros(size));
-    for (int64_t length = size; runs.size() > 1; length *= 2) {
-      llvm::SmallVector<int64_t> concatenation(2 * length);
-      for (int64_t lane = 0; lane < 2 * length; ++lane)
-        concatenation[lane] = lane;
-      for (size_t pair = 0; pair < runs.size() / 2; ++pair)
-        runs[pair] = shuffle(runs[2 * pair], runs[2 * pair + 1], concatenation);
-      runs.resize(runs.size() / 2);
-    }
-    vectors.push_back(runs[0]);
+    vectors.push_back(concatenate(runs));
   }
   // Transposes every size x size square by exchanging halves, quarters, ... of pairs of vectors.
   for (int64_t half = size / 2; half >= 1; half /= 2) {

@@ -21,6 +21,9 @@ constexpr int64_t kFarBytes = 1024 * 1024;
 /// What a block of k reads of an operand stays in the nearest cache up to this size, if nothing else does.
 constexpr int64_t kNearBytes = 32 * 1024;
 
+/// Rows that pay for copying a right operand because its vectors would be half empty otherwise.
+constexpr int64_t kRowsOfPanels = 16;
+
 int64_t product(llvm::ArrayRef<ContractionAxis> axes) {
   int64_t size = 1;
   for (const ContractionAxis &axis : axes)
@@ -47,9 +50,39 @@ double coverCycles(int64_t rows, int64_t vectors, int64_t blockRows, int64_t blo
   return cycles;
 }
 
+/// Where the fastest axis of the result is narrower than a vector and divides it, the axis of columns with which the
+/// fewest vectors remain joins it.
+void chooseLanes(ContractionPlan &plan, const Target &target) {
+  const Contraction &contraction = plan.contraction;
+  ContractionLanes &lanes = plan.lanes;
+  lanes.axis = contraction.lanes;
+  llvm::SmallVector<ContractionAxis> columns = contraction.columns;
+  int64_t width = target.lanes(contraction.elementBytes), size = lanes.axis.size;
+  bool narrow = size < width && width % size == 0 && lanes.axis.side == TriangleSide::None;
+  const ContractionAxis *best = nullptr;
+  auto vectors = [&](const ContractionAxis &axis) { return divideCeil(axis.size * size, width); };
+  auto pays = [&](const ContractionAxis &axis) {
+    // Without it the right operand might be read where it lies.
+    bool packs = lanes.axis.right == 1 && axis.right != size;
+    return axis.side == TriangleSide::None && (!packs || plan.outerRowsSize * plan.row.size >= kRowsOfPanels);
+  };
+  if (narrow && !contraction.lanesInBatch)
+    for (const ContractionAxis &axis : columns)
+      if (pays(axis) && (!best || vectors(axis) * best->size <= vectors(*best) * axis.size))
+        best = &axis;
+  if (best) {
+    lanes.around = *best;
+    columns.erase(best);
+  }
+  plan.outer = contraction.batch;
+  plan.outer.append(columns);
+  plan.outerSize = product(plan.outer);
+  plan.width = std::min<int64_t>(width, int64_t(llvm::bit_ceil(uint64_t(lanes.size()))));
+}
+
 void chooseRegisterBlock(ContractionPlan &plan, const Target &target) {
   const Contraction &contraction = plan.contraction;
-  int64_t vectors = divideCeil(contraction.lanes.size, plan.width);
+  int64_t vectors = divideCeil(plan.lanes.size(), plan.width);
   int64_t depth = std::min(product(contraction.contracted), target.contractionDepth);
   double best = 0;
   for (int64_t v = 1; v <= std::min<int64_t>(vectors, 4); ++v) {
@@ -108,12 +141,13 @@ void chooseAccess(ContractionPlan &plan) {
   const Contraction &contraction = plan.contraction;
   if (contraction.lanesInBatch)
     return;
-  int64_t rows = plan.outerRowsSize * plan.row.size, columns = contraction.lanes.size;
+  int64_t rows = plan.outerRowsSize * plan.row.size, columns = plan.lanes.size();
+  LaneSpread right = plan.lanes.inRight();
   const ContractionAxis &innermost = contraction.contracted.back();
   int64_t bytes = plan.depthElements * contraction.elementBytes;
-  if (columns > 1 && contraction.lanes.right != 1)
+  if (columns > 1 && right.step != 1)
     plan.access = RightAccess::Transposed;
-  else if (columns > 2 * plan.width && rows >= 64 && bytes * columns > kNearBytes)
+  else if (right.run < columns || (columns > 2 * plan.width && rows >= 64 && bytes * columns > kNearBytes))
     plan.access = RightAccess::Copied;
   plan.packsLeft = plan.row.left == 1 && plan.row.size >= plan.blockRows && innermost.left > plan.blockRows &&
                    columns >= 4 * plan.width && bytes * plan.row.size > kNearBytes;
@@ -121,7 +155,7 @@ void chooseAccess(ContractionPlan &plan) {
 
 void cutTiles(ContractionPlan &plan, const Target &target) {
   const Contraction &contraction = plan.contraction;
-  int64_t columns = contraction.lanes.size;
+  int64_t columns = plan.lanes.size();
   int64_t columnUnits = divideCeil(columns, plan.blockColumns());
   int64_t rowUnits = divideCeil(plan.row.size, plan.blockRows);
   int64_t work = plan.outerSize * plan.outerRowsSize * plan.row.size * columns * product(contraction.contracted);
@@ -166,6 +200,11 @@ void cutTiles(ContractionPlan &plan, const Target &target) {
 
 } // namespace
 
+LaneSpread ContractionLanes::spread(int64_t step, int64_t jump) const {
+  bool even = around.size == 1 || jump == axis.size * step;
+  return {even ? size() : axis.size, step, jump};
+}
+
 int64_t ContractionPlan::rightPanelElements() const {
   return access == RightAccess::Direct ? 0 : divideCeil(tileColumns, width) * width * depthElements;
 }
@@ -187,13 +226,8 @@ ContractionPlan ContractionPlan::make(const Contraction &contraction, const Targ
       plan.outerRows.push_back(axis);
     }
   }
-  plan.outer = contraction.batch;
-  plan.outer.append(contraction.columns.begin(), contraction.columns.end());
-  plan.outerSize = product(plan.outer);
   plan.outerRowsSize = product(plan.outerRows);
-
-  int64_t lanes = contraction.lanes.size;
-  plan.width = std::min<int64_t>(target.lanes(contraction.elementBytes), int64_t(llvm::bit_ceil(uint64_t(lanes))));
+  chooseLanes(plan, target);
   chooseRegisterBlock(plan, target);
   cutDepth(plan, target);
   chooseAccess(plan);

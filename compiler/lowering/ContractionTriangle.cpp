@@ -18,7 +18,7 @@ void ContractionEmitter::findTriangle() {
   for (const ContractionAxis &axis : plan.outerRows)
     note(axis, Side::Fixed);
   note(plan.row, Side::Row);
-  note(lanes, Side::Lanes);
+  note(lanes.axis, Side::Lanes);
   for (const ContractionAxis &axis : plan.contraction.contracted)
     note(axis, Side::Depth);
 }

@@ -10,6 +10,7 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
+#include <numeric>
 
 namespace mekik::lowering {
 
@@ -41,7 +42,8 @@ llvm::SmallVector<int64_t> sizesOf(llvm::ArrayRef<ContractionAxis> axes) {
 ContractionEmitter::ContractionEmitter(mlir::OpBuilder &builder, mlir::Location loc, const ContractionPlan &plan,
                                        Value left, Value right, Value result, Value scratch,
                                        ContractionEpilogue epilogue)
-    : at(builder, loc), plan(plan), lanes(plan.contraction.lanes), epilogue(epilogue) {
+    : at(builder, loc), plan(plan), lanes(plan.lanes), inLeft(lanes.inLeft()), inRight(lanes.inRight()),
+      inResult(lanes.inResult()), epilogue(epilogue) {
   if (plan.contraction.swapped)
     std::swap(left, right);
   this->left = flatten(builder, loc, left);
@@ -69,6 +71,12 @@ ContractionEmitter::Offsets ContractionEmitter::advance(Offsets base, const Cont
           at.add(base.result, at.mul(position, axis.result))};
 }
 
+ContractionEmitter::Offsets ContractionEmitter::atColumn(Offsets base, Value column) {
+  // With an axis around them, lanes start a vector where one of its positions starts.
+  return lanes.around.size == 1 ? advance(base, lanes.axis, column)
+                                : advance(base, lanes.around, at.div(column, lanes.axis.size));
+}
+
 void ContractionEmitter::emit(Value first, Value last) {
   at.loop(first, last, 1, [&](Value tile) {
     Values cut = at.delinearize(tile, {plan.outerTiles, plan.outerRowTiles, plan.rowTiles, plan.columnTiles});
@@ -82,7 +90,7 @@ void ContractionEmitter::emit(Value first, Value last) {
     Range outer = whole(cut[0], plan.outerTiles, plan.tileOuter, plan.outerSize);
     Range outerRows = whole(cut[1], plan.outerRowTiles, plan.tileOuterRows, plan.outerRowsSize);
     Range rows = whole(cut[2], plan.rowTiles, plan.tileRows, plan.row.size);
-    columns = whole(cut[3], plan.columnTiles, plan.tileColumns, lanes.size);
+    columns = whole(cut[3], plan.columnTiles, plan.tileColumns, lanes.size());
     Value zero = at.index(0);
     at.loop(outer.from, outer.to, 1, [&](Value number) {
       Offsets base = offsets({zero, zero, zero}, plan.outer, number);
@@ -115,7 +123,7 @@ void ContractionEmitter::emitDepthBlock(Offsets base, Value block, Range outerRo
         emitRowPacking(rowBase, part);
       forColumnBlocks([&](Value column, int64_t vectors, int64_t lastLanes) {
         forRowBlocks(part, [&](Value row, int64_t count) {
-          emitBlock(advance(advance(rowBase, plan.row, row), lanes, column), row, column, count, vectors, lastLanes);
+          emitBlock(atColumn(advance(rowBase, plan.row, row), column), row, column, count, vectors, lastLanes);
         });
       });
     });
@@ -124,13 +132,13 @@ void ContractionEmitter::emitDepthBlock(Offsets base, Value block, Range outerRo
 
 void ContractionEmitter::forColumnBlocks(llvm::function_ref<void(Value, int64_t, int64_t)> body) {
   int64_t size = plan.blockColumns();
-  int64_t fullEnd = lanes.size / size * size, rest = lanes.size - fullEnd;
+  int64_t fullEnd = lanes.size() / size * size, rest = lanes.size() - fullEnd;
   if (fullEnd) {
     Value to = plan.columnTiles == 1 ? at.index(fullEnd) : at.min(columns.to, fullEnd);
     at.loop(columns.from, to, size, [&](Value column) { body(column, plan.blockVectors, plan.width); });
   }
   if (rest)
-    at.when(at.equal(columns.to, lanes.size),
+    at.when(at.equal(columns.to, lanes.size()),
             [&] { body(at.index(fullEnd), llvm::divideCeil(rest, plan.width), (rest - 1) % plan.width + 1); });
 }
 
@@ -164,16 +172,36 @@ Value ContractionEmitter::load(Value buffer, Value offset, int64_t count) {
   return mlir::vector::MaskedLoadOp::create(at.builder, at.loc, type, buffer, offset, mask(count), zeros(plan.width));
 }
 
-Value ContractionEmitter::gather(Value buffer, Value offset, int64_t stride, int64_t count) {
-  if (stride == 1)
+Value ContractionEmitter::concatenate(Values parts) {
+  for (int64_t length = llvm::cast<mlir::VectorType>(parts[0].getType()).getNumElements(); parts.size() > 1;
+       length *= 2) {
+    llvm::SmallVector<int64_t> order(2 * length);
+    std::iota(order.begin(), order.end(), 0);
+    for (size_t pair = 0; pair < parts.size() / 2; ++pair)
+      parts[pair] = mlir::vector::ShuffleOp::create(at.builder, at.loc, parts[2 * pair], parts[2 * pair + 1], order);
+    parts.resize(parts.size() / 2);
+  }
+  return parts[0];
+}
+
+Value ContractionEmitter::gather(Value buffer, Value offset, const LaneSpread &spread, int64_t count) {
+  if (spread.step == 1 && count <= spread.run)
     return load(buffer, offset, count);
-  if (stride == 0)
+  if (spread.step == 0)
     return broadcast(buffer, offset);
   Values elements;
+  if (spread.step == 1) {
+    for (int64_t lane = 0; lane < plan.width; lane += spread.run)
+      elements.push_back(lane < count ? mlir::vector::LoadOp::create(at.builder, at.loc, vectorType(spread.run), buffer,
+                                                                     at.add(offset, spread.of(lane)))
+                                            .getResult()
+                                      : zeros(spread.run));
+    return concatenate(elements);
+  }
   for (int64_t lane = 0; lane < plan.width; ++lane)
     elements.push_back(
         lane < count
-            ? mlir::memref::LoadOp::create(at.builder, at.loc, buffer, at.add(offset, lane * stride)).getResult()
+            ? mlir::memref::LoadOp::create(at.builder, at.loc, buffer, at.add(offset, spread.of(lane))).getResult()
             : mlir::arith::ConstantOp::create(at.builder, at.loc, at.builder.getZeroAttr(element)).getResult());
   return mlir::vector::FromElementsOp::create(at.builder, at.loc, vectorType(plan.width), elements);
 }
@@ -183,8 +211,13 @@ Value ContractionEmitter::broadcast(Value buffer, Value offset) {
   return mlir::vector::BroadcastOp::create(at.builder, at.loc, vectorType(plan.width), scalar);
 }
 
-void ContractionEmitter::store(Value vector, Value buffer, Value offset, int64_t count) {
-  if (count == plan.width)
+void ContractionEmitter::store(Value vector, Value buffer, Value offset, const LaneSpread &spread, int64_t count) {
+  if (count > spread.run)
+    for (int64_t lane = 0; lane < count; lane += spread.run) {
+      Value run = mlir::vector::ExtractStridedSliceOp::create(at.builder, at.loc, vector, {lane}, {spread.run}, {1});
+      mlir::vector::StoreOp::create(at.builder, at.loc, run, buffer, at.add(offset, spread.of(lane)));
+    }
+  else if (count == plan.width)
     mlir::vector::StoreOp::create(at.builder, at.loc, vector, buffer, offset);
   else
     mlir::vector::MaskedStoreOp::create(at.builder, at.loc, buffer, offset, mask(count), vector);

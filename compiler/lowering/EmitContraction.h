@@ -11,12 +11,13 @@
 
 namespace mekik::lowering {
 
-/// Where the lanes of a finished vector go: `lanes` consecutive elements of the row-major result, from `offset` on. The
-/// vector may be wider; the lanes beyond are without meaning. A run may cross from one row of the result's last axis
-/// into the next where the contraction allows it.
+/// Where the lanes of a finished vector go: `lanes` elements of the row-major result, lane l to `offset` +
+/// spread.of(l). The vector may be wider; the lanes beyond are without meaning. A run of consecutive elements may cross
+/// from one row of the result's last axis into the next where the contraction allows it.
 struct ContractionPosition {
   mlir::Value offset; // index
   int64_t lanes;
+  LaneSpread spread;
 };
 
 /// Receives each vector of finished sums exactly once and returns what is stored in its place (same type). May emit

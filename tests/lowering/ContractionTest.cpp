@@ -34,7 +34,7 @@ struct Case {
   std::string left, right, result;
   std::map<char, int64_t> sizes;
   bool isDouble = false;
-  bool doubles = false;      // the epilogue stores twice the sum
+  bool numbered = false;     // the epilogue multiplies by the number of the element, from 1
   std::string triangle = ""; // later and earlier label: products at earlier <= later alone
 
   std::vector<int64_t> shape(const std::string &labels) const {
@@ -44,8 +44,8 @@ struct Case {
     return shape;
   }
   std::string describe() const {
-    std::string text = left + "," + right + "->" + result + (isDouble ? " f64" : " f32") + (doubles ? " doubled" : "") +
-                       (triangle.empty() ? "" : " triangle " + triangle);
+    std::string text = left + "," + right + "->" + result + (isDouble ? " f64" : " f32") +
+                       (numbered ? " numbered" : "") + (triangle.empty() ? "" : " triangle " + triangle);
     for (auto [label, size] : sizes)
       text += std::string(" ") + label + "=" + std::to_string(size);
     return text;
@@ -116,7 +116,7 @@ __attribute__((target("fma"))) std::vector<Number> define(const Case &c, const N
       else
         sum = __builtin_fma(a, b, sum);
     }
-    result[element] = c.doubles ? sum + sum : sum;
+    result[element] = c.numbered ? sum * Number(element + 1) : sum;
   }
   return result;
 }
@@ -155,13 +155,24 @@ protected:
       function.setArgAttr(argument, "llvm.noalias", builder.getUnitAttr());
     mlir::Block *block = function.addEntryBlock();
     builder.setInsertionPointToStart(block);
-    auto twice = [](mlir::OpBuilder &builder, mlir::Location loc, mlir::Value sum,
-                    const lowering::ContractionPosition &) -> mlir::Value {
-      return mlir::arith::AddFOp::create(builder, loc, sum, sum);
+    auto multiply = [](mlir::OpBuilder &builder, mlir::Location loc, mlir::Value sum,
+                       const lowering::ContractionPosition &position) -> mlir::Value {
+      auto type = llvm::cast<mlir::VectorType>(sum.getType());
+      auto numbers = type.clone(builder.getI32Type());
+      llvm::SmallVector<int32_t> ahead;
+      for (int64_t lane = 0; lane < type.getNumElements(); ++lane)
+        ahead.push_back(lane < position.lanes ? int32_t(position.spread.of(lane)) + 1 : 0);
+      mlir::Value number = mlir::arith::IndexCastOp::create(builder, loc, builder.getI32Type(), position.offset);
+      number = mlir::vector::BroadcastOp::create(builder, loc, numbers, number);
+      mlir::Value steps = mlir::arith::ConstantOp::create(
+          builder, loc, mlir::DenseElementsAttr::get(numbers, llvm::ArrayRef<int32_t>(ahead)));
+      number = mlir::arith::AddIOp::create(builder, loc, number, steps);
+      number = mlir::arith::SIToFPOp::create(builder, loc, type, number);
+      return mlir::arith::MulFOp::create(builder, loc, sum, number);
     };
     lowering::ContractionEpilogue epilogue = nullptr;
-    if (c.doubles)
-      epilogue = twice;
+    if (c.numbered)
+      epilogue = multiply;
     unsigned count = block->getNumArguments();
     lowering::emitContraction(builder, loc, plan, block->getArgument(0), block->getArgument(1), block->getArgument(2),
                               plan.scratchBytes() ? block->getArgument(3) : mlir::Value(),
@@ -307,6 +318,41 @@ TEST_P(Contractions, AtTheEdgesOfSizeEqualTheDefinition) {
   check(cases, 3);
 }
 
+/// The fastest axis of the result, s, is narrower than a vector and shares it with another one, h, wherever the two lie
+/// in the right operand and however many there are.
+TEST_P(Contractions, OfHeadsNarrowerThanAVectorEqualTheDefinition) {
+  std::vector<Case> cases;
+  for (auto [h, s] : {std::pair<int64_t, int64_t>{4, 8}, {3, 8}, {5, 4}, {7, 2}, {3, 1}, {3, 6}}) {
+    std::map<char, int64_t> sizes{{'b', 2}, {'h', h}, {'s', s}, {'m', 37}, {'k', 21}};
+    for (auto [left, right, result] : {std::array{"mk", "hks", "hms"},
+                                       {"mk", "hsk", "hms"},
+                                       {"mk", "khs", "hms"},
+                                       {"mk", "skh", "hms"},
+                                       {"shk", "km", "hms"},
+                                       {"bmk", "bhks", "bhms"}})
+      cases.push_back({left, right, result, sizes, (h + s) % 2 == 0 && s <= 4, true});
+  }
+  std::map<char, int64_t> deep{{'h', 9}, {'s', 8}, {'m', 20}, {'k', 700}, {'a', 37}, {'c', 29}, {'g', 3}};
+  for (auto [left, right, result] : {std::array{"mk", "hks", "hms"},
+                                     {"km", "khs", "hms"},
+                                     {"mk", "hsk", "hms"},
+                                     {"amc", "ahcs", "hms"},
+                                     {"mac", "ahsc", "hms"},
+                                     {"mk", "gkhs", "hgms"}})
+    cases.push_back({left, right, result, deep, false, true});
+  deep['s'] = 4;
+  for (auto [left, right, result] : {std::array{"mk", "hks", "hms"}, {"mk", "hsk", "hms"}, {"ahcs", "amc", "hms"}})
+    cases.push_back({left, right, result, deep, true, true});
+  std::map<char, int64_t> many{{'h', 300}, {'s', 4}, {'m', 16}, {'a', 9}, {'k', 150}};
+  cases.push_back({"amk", "hks", "ahms", many});
+  cases.push_back({"amk", "hks", "hams", many, true});
+  cases.push_back({"mk", "hks", "hms", {{'h', 4}, {'s', 8}, {'m', 3}, {'k', 40}}, false, true}); // few rows
+  std::map<char, int64_t> cut{{'h', 6}, {'s', 8}, {'m', 50}, {'k', 40}, {'g', 2}};
+  for (const char *triangle : {"mk", "km", "mh", "hm", "ms", "sm", "hk", "sk"})
+    cases.push_back({"mk", "ghks", "ghms", cut, false, true, triangle});
+  check(cases, 5);
+}
+
 /// A random equation: up to three labels of each role, in random order in each operand, of random sizes.
 Case randomCase(std::mt19937 &random) {
   auto below = [&](int limit) { return int(random() % limit); };
@@ -340,7 +386,7 @@ Case randomCase(std::mt19937 &random) {
     auto has = [&](const std::string &list) { return (list + " ").find_first_of(later + earlier) < list.size(); };
     if (below(2) && later != earlier && has(left) && has(right) && has(result))
       c.triangle = later + earlier;
-    c.doubles = below(4) == 0;
+    c.numbered = below(4) == 0;
     int64_t work = 1;
     for (auto [label, size] : c.sizes)
       work *= size;
