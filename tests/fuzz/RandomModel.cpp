@@ -156,7 +156,9 @@ private:
   Value positive(Value x) { return build().add(unary<graph::SoftplusOp>(x), 0.125); }
 
   Value randomOp() {
-    switch (random.below(22)) {
+    switch (random.below(24)) {
+    case 22: case 23:
+      return randomHeads(some(2));
     case 20: case 21:
       return randomSliding(some(2));
     case 0: case 1: case 2:
@@ -300,6 +302,21 @@ private:
       std::swap(lhs, rhs);
     }
     return calm(build().contract(equation, lhs, rhs, randomTriangle(left, right, result)));
+  }
+
+  /// x times a weight of a few heads, each of few elements, which become the last axis of the result; the heads go before
+  /// some other axis.
+  Value randomHeads(Value x) {
+    std::string left = StringRef("abcdef").take_front(shapeOf(x).size()).str(), result = left;
+    size_t contracted = random.below(left.size());
+    result.erase(contracted, 1);
+    result.insert(random.below(result.size()), "h");
+    std::string right{left[contracted], 'h', 's'};
+    SmallVector<int64_t> shape{shapeOf(x)[contracted], 2 + random.below(8), int64_t(2) << random.below(3)};
+    if (ShapedType::getNumElements(shapeOf(x)) / shape[0] * shape[1] * shape[2] > 2 * kMostElements)
+      return calm(x);
+    shuffle(right, shape);
+    return calm(build().contract(left + "," + right + "->" + result + "s", x, parameter(shape)));
   }
 
   /// Now and then two letters that can make a triangle: one of them at least in each list.
