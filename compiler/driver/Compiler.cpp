@@ -29,8 +29,7 @@ using absl::StatusOr;
 using absl::StrCat;
 
 static std::shared_ptr<mlir::MLIRContext> makeContext() {
-  // One thread: models are small, and what runs beside the compiler has better use for the cores.
-  auto context = std::make_shared<mlir::MLIRContext>(dialects(), mlir::MLIRContext::Threading::DISABLED);
+  auto context = std::make_shared<mlir::MLIRContext>(dialects());
   context->loadAllAvailableDialects();
   return context;
 }

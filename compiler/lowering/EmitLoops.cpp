@@ -3,6 +3,7 @@
 #include "compiler/driver/Passes.h"
 #include "compiler/graph/Access.h"
 #include "compiler/graph/ModelConventions.h"
+#include "compiler/lowering/EachKernel.h"
 #include "compiler/lowering/EmitColumns.h"
 #include "compiler/lowering/EmitContraction.h"
 #include "compiler/lowering/EmitRows.h"
@@ -140,9 +141,10 @@ struct EmitLoops : mekik::impl::EmitLoopsBase<EmitLoops> {
       getOperation().emitError(std::string(target.status().message()));
       return signalPassFailure();
     }
-    for (auto function : llvm::to_vector(getOperation().getOps<func::FuncOp>()))
-      if (function->hasAttr(graph::kKernel))
-        LoopEmitter(function, *target).run();
+    (void)forEachKernel(getOperation(), [&](func::FuncOp kernel) { // cannot fail
+      LoopEmitter(kernel, *target).run();
+      return success();
+    });
   }
 };
 

@@ -3,29 +3,33 @@
 // signature MekikKernel in front of it loads the pointers.
 #include "compiler/driver/Passes.h"
 #include "compiler/graph/ModelConventions.h"
+#include "compiler/lowering/EachKernel.h"
 #include "mlir/Conversion/ArithToLLVM/ArithToLLVM.h"
 #include "mlir/Conversion/ControlFlowToLLVM/ControlFlowToLLVM.h"
 #include "mlir/Conversion/FuncToLLVM/ConvertFuncToLLVM.h"
 #include "mlir/Conversion/LLVMCommon/ConversionTarget.h"
 #include "mlir/Conversion/LLVMCommon/LoweringOptions.h"
+#include "mlir/Conversion/LLVMCommon/MemRefBuilder.h"
+#include "mlir/Conversion/LLVMCommon/Pattern.h"
 #include "mlir/Conversion/LLVMCommon/TypeConverter.h"
 #include "mlir/Conversion/MathToLLVM/MathToLLVM.h"
 #include "mlir/Conversion/MemRefToLLVM/MemRefToLLVM.h"
-#include "mlir/Conversion/ReconcileUnrealizedCasts/ReconcileUnrealizedCasts.h"
 #include "mlir/Conversion/SCFToControlFlow/SCFToControlFlow.h"
-#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVMPass.h"
+#include "mlir/Conversion/VectorToLLVM/ConvertVectorToLLVM.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
-#include "mlir/Dialect/Arith/Transforms/Passes.h"
 #include "mlir/Dialect/ControlFlow/IR/ControlFlow.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/Math/IR/Math.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
-#include "mlir/Dialect/MemRef/Transforms/Passes.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
-#include "mlir/Pass/PassManager.h"
+#include "mlir/Dialect/Vector/Transforms/LoweringPatterns.h"
+#include "mlir/IR/Dominance.h"
+#include "mlir/Interfaces/LoopLikeInterface.h"
+#include "mlir/Transforms/CSE.h"
 #include "mlir/Transforms/DialectConversion.h"
-#include "mlir/Transforms/Passes.h"
+#include "mlir/Transforms/GreedyPatternRewriteDriver.h"
+#include "mlir/Transforms/LoopInvariantCodeMotionUtils.h"
 
 namespace mekik {
 #define GEN_PASS_DEF_LOWERTOLLVM
@@ -39,8 +43,6 @@ namespace LLVM = mlir::LLVM;
 
 /// Every buffer comes at this alignment, whatever its type.
 constexpr int64_t kBufferAlignment = 64;
-
-bool isKernel(mlir::Operation *function) { return function->hasAttr(graph::kKernel); }
 
 /// What is known about a buffer argument, in the words of LLVM.
 void describeBuffers(mlir::func::FuncOp function) {
@@ -99,6 +101,85 @@ void addEntry(LLVM::LLVMFuncOp body) {
   LLVM::ReturnOp::create(builder, loc, mlir::ValueRange());
 }
 
+/// Buffers are dense, so that a collapse of their dimensions leaves the pointer as it is.
+struct CollapseToLlvm : mlir::ConvertOpToLLVMPattern<mlir::memref::CollapseShapeOp> {
+  using ConvertOpToLLVMPattern::ConvertOpToLLVMPattern;
+
+  mlir::LogicalResult matchAndRewrite(mlir::memref::CollapseShapeOp op, OpAdaptor adaptor,
+                                      mlir::ConversionPatternRewriter &rewriter) const override {
+    mlir::MemRefType from = op.getSrcType(), to = op.getResultType();
+    if (!from.getLayout().isIdentity() || !to.getLayout().isIdentity() || !to.hasStaticShape())
+      return rewriter.notifyMatchFailure(op, "expected dense buffers of static shape");
+    mlir::Location loc = op.getLoc();
+    mlir::Value pointer = mlir::MemRefDescriptor(adaptor.getSrc()).alignedPtr(rewriter, loc);
+    rewriter.replaceOp(op, {mlir::MemRefDescriptor::fromStaticShape(rewriter, loc, *getTypeConverter(), to, pointer)});
+    return mlir::success();
+  }
+};
+
+mlir::LowerToLLVMOptions llvmOptions(mlir::MLIRContext *context) {
+  mlir::LowerToLLVMOptions options(context);
+  options.useBarePtrCallConv = true;
+  options.overrideIndexBitwidth(64);
+  return options;
+}
+
+/// The patterns, made once for all kernels; threads share them. All dialects are left in one conversion: most of what a
+/// kernel holds is converted once then, and not looked at again by pass after pass.
+struct Conversion {
+  explicit Conversion(mlir::MLIRContext &context) : types(&context, llvmOptions(&context)), target(context) {
+    mlir::RewritePatternSet all(&context);
+    mlir::populateSCFToControlFlowConversionPatterns(all);
+    mlir::populateFuncToLLVMConversionPatterns(types, all);
+    mlir::populateFinalizeMemRefToLLVMConversionPatterns(types, all);
+    mlir::arith::populateArithToLLVMConversionPatterns(types, all);
+    mlir::populateMathToLLVMConversionPatterns(types, all);
+    mlir::cf::populateControlFlowToLLVMConversionPatterns(types, all);
+    mlir::populateVectorToLLVMConversionPatterns(types, all); // does not reassociate, which would change results
+    mlir::vector::populateVectorBitCastLoweringPatterns(all);
+    mlir::vector::populateVectorBroadcastLoweringPatterns(all);
+    mlir::vector::populateVectorMaskOpLoweringPatterns(all);
+    mlir::vector::populateVectorShapeCastLoweringPatterns(all);
+    mlir::vector::populateVectorTransposeLoweringPatterns(all, mlir::vector::VectorTransposeLowering::Shuffle16x16);
+    mlir::vector::populateVectorMaskMaterializationPatterns(all, /*force32BitVectorIndices=*/false);
+    mlir::vector::populateVectorInsertExtractStridedSliceTransforms(all);
+    all.add<CollapseToLlvm>(types);
+    patterns = std::move(all);
+    target.addIllegalDialect<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::func::FuncDialect,
+                             mlir::math::MathDialect, mlir::memref::MemRefDialect, mlir::scf::SCFDialect,
+                             mlir::vector::VectorDialect>();
+    target.addLegalOp<mlir::ModuleOp>();
+
+    mlir::RewritePatternSet trivial(&context);
+    mlir::scf::ForOp::getCanonicalizationPatterns(trivial, &context);
+    mlir::scf::IfOp::getCanonicalizationPatterns(trivial, &context);
+    loops = std::move(trivial);
+  }
+
+  mlir::LogicalResult apply(mlir::ModuleOp module) const {
+    mlir::ConversionConfig config;
+    config.foldingMode = mlir::DialectConversionFoldingMode::Never; // clean already
+    return mlir::applyFullConversion(module, target, patterns, config);
+  }
+
+  mlir::LLVMTypeConverter types;
+  mlir::LLVMConversionTarget target;
+  mlir::FrozenRewritePatternSet patterns, loops;
+};
+
+/// Removes what is plain to see while loops still are loops: those that run once, equal values, what does not change in
+/// a loop. The rest is LLVM's.
+void cleanUp(mlir::func::FuncOp kernel, const mlir::FrozenRewritePatternSet &loops) {
+  mlir::GreedyRewriteConfig config;
+  config.setRegionSimplificationLevel(mlir::GreedySimplifyRegionLevel::Disabled);
+  config.setMaxIterations(2);
+  (void)mlir::applyPatternsGreedily(kernel, loops, config); // did what it could
+  mlir::IRRewriter rewriter(kernel.getContext());
+  mlir::DominanceInfo dominance(kernel);
+  mlir::eliminateCommonSubExpressions(rewriter, dominance, kernel);
+  kernel.walk([](mlir::LoopLikeOpInterface loop) { mlir::moveLoopInvariantCode(loop); });
+}
+
 struct LowerToLlvm : impl::LowerToLlvmBase<LowerToLlvm> {
   void getDependentDialects(mlir::DialectRegistry &registry) const override {
     LowerToLlvmBase::getDependentDialects(registry);
@@ -107,53 +188,19 @@ struct LowerToLlvm : impl::LowerToLlvmBase<LowerToLlvm> {
   }
 
   void runOnOperation() override {
-    mlir::ModuleOp module = getOperation();
-    for (auto function : module.getOps<mlir::func::FuncOp>())
-      describeBuffers(function);
-
-    mlir::OpPassManager before(mlir::ModuleOp::getOperationName());
-    before.addPass(mlir::createCanonicalizerPass());
-    before.addPass(mlir::createCSEPass());
-    before.addPass(mlir::createLoopInvariantCodeMotionPass());
-    before.addPass(mlir::createSCFToControlFlowPass());
-    before.addPass(mlir::memref::createExpandStridedMetadataPass());
-    mlir::ConvertVectorToLLVMPassOptions vectors; // reassociateFPReductions stays false: it would change results
-    vectors.force32BitVectorIndices = false;
-    vectors.vectorTransposeLowering = mlir::vector::VectorTransposeLowering::Shuffle16x16;
-    before.addPass(mlir::createConvertVectorToLLVMPass(vectors));
-    if (failed(runPipeline(before, module)) || failed(convert(module)))
-      return signalPassFailure();
-
-    mlir::OpPassManager after(mlir::ModuleOp::getOperationName());
-    after.addPass(mlir::createReconcileUnrealizedCastsPass());
-    after.addPass(mlir::createCanonicalizerPass());
-    after.addPass(mlir::createCSEPass());
-    if (failed(runPipeline(after, module)))
-      return signalPassFailure();
-    for (auto function : llvm::make_early_inc_range(module.getOps<LLVM::LLVMFuncOp>()))
-      if (isKernel(function))
+    Conversion conversion(getContext());
+    auto lower = [&](mlir::func::FuncOp kernel) -> mlir::LogicalResult {
+      auto home = llvm::cast<mlir::ModuleOp>(kernel->getParentOp());
+      describeBuffers(kernel);
+      cleanUp(kernel, conversion.loops);
+      if (failed(conversion.apply(home)))
+        return mlir::failure();
+      for (auto function : llvm::make_early_inc_range(home.getOps<LLVM::LLVMFuncOp>()))
         addEntry(function);
-  }
-
-  mlir::LogicalResult convert(mlir::ModuleOp module) {
-    mlir::MLIRContext *context = module.getContext();
-    mlir::LowerToLLVMOptions options(context);
-    options.useBarePtrCallConv = true;
-    options.overrideIndexBitwidth(64);
-    mlir::LLVMTypeConverter types(context, options);
-    mlir::RewritePatternSet patterns(context);
-    mlir::populateFuncToLLVMConversionPatterns(types, patterns);
-    mlir::populateFinalizeMemRefToLLVMConversionPatterns(types, patterns);
-    mlir::arith::populateArithToLLVMConversionPatterns(types, patterns);
-    mlir::populateMathToLLVMConversionPatterns(types, patterns);
-    mlir::cf::populateControlFlowToLLVMConversionPatterns(types, patterns);
-    mlir::populateVectorToLLVMConversionPatterns(types, patterns);
-    mlir::LLVMConversionTarget target(*context);
-    target.addIllegalDialect<mlir::arith::ArithDialect, mlir::cf::ControlFlowDialect, mlir::func::FuncDialect,
-                             mlir::math::MathDialect, mlir::memref::MemRefDialect, mlir::scf::SCFDialect,
-                             mlir::vector::VectorDialect>();
-    target.addLegalOp<mlir::ModuleOp, mlir::UnrealizedConversionCastOp>();
-    return mlir::applyPartialConversion(module, target, std::move(patterns));
+      return mlir::success();
+    };
+    if (failed(forEachKernel(getOperation(), lower)))
+      return signalPassFailure();
   }
 };
 
