@@ -22,7 +22,7 @@ constexpr int64_t kFarBytes = 1024 * 1024;
 constexpr int64_t kNearBytes = 32 * 1024;
 
 /// Rows that pay for copying a right operand because its vectors would be half empty otherwise.
-constexpr int64_t kRowsOfPanels = 16;
+constexpr int64_t kRowsOfPanels = 8;
 
 int64_t product(llvm::ArrayRef<ContractionAxis> axes) {
   int64_t size = 1;
