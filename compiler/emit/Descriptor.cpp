@@ -69,7 +69,7 @@ public:
     i64 = llvm::Type::getInt64Ty(context);
     auto shape = llvm::ArrayType::get(i64, MEKIK_MAX_RANK);
     tensorType = llvm::StructType::get(context, {pointer, i32, i32, i32, i32, shape, i64, i64, i64});
-    bufferType = llvm::StructType::get(context, {i64, i32, i32});
+    bufferType = llvm::StructType::get(context, {i64, i64, i32, i32, i64});
     dispatchType =
         llvm::StructType::get(context, {pointer, pointer, pointer, i64, i32, i32, llvm::Type::getDoubleTy(context)});
     functionType = llvm::StructType::get(context, {pointer, pointer, pointer, i64, i64, i64, i64});
@@ -213,10 +213,18 @@ private:
       return llvm::Constant::getNullValue(dispatchType);
     }
     mostScratch = std::max<uint64_t>(mostScratch, integer(kernel, graph::kScratch));
+    auto bytes = kernel->getAttrOfType<mlir::DenseI64ArrayAttr>(graph::kBytes);
+    auto parts = kernel->getAttrOfType<mlir::DenseI64ArrayAttr>(graph::kParts);
+    if (!bytes || !parts || bytes.size() != arenas.size() || parts.size() != arenas.size()) {
+      fail("a kernel does not say which parts of its buffers its tiles touch");
+      return llvm::Constant::getNullValue(dispatchType);
+    }
+    int64_t firstResult = arenas.size() - integer(kernel, graph::kResults);
     llvm::SmallVector<llvm::Constant *> buffers;
-    for (auto [arena, offset] : llvm::zip(arenas.asArrayRef(), offsets.asArrayRef()))
-      buffers.push_back(
-          llvm::ConstantStruct::get(bufferType, {number(i64, offset), number(i32, arena), number(i32, 0)}));
+    for (int64_t b = 0; b < arenas.size(); ++b)
+      buffers.push_back(llvm::ConstantStruct::get(bufferType, {number(i64, offsets[b]), number(i64, bytes[b]),
+                                                               number(i32, arenas[b]), number(i32, b >= firstResult),
+                                                               number(i64, parts[b])}));
     auto operations = kernel->getAttrOfType<mlir::FloatAttr>(graph::kOperations);
     auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), {pointer, pointer, i64, i64}, false);
     bool here = ir.getFunction(symbol.getValue());

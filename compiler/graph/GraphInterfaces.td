@@ -76,6 +76,8 @@ def StandaloneOpInterface : OpInterface<"StandaloneOpInterface"> {
                     (ins "::llvm::ArrayRef<const ::mekik::reference::Tensor *>":$operands,
                          "::mekik::reference::Tensor &":$result)>,
     InterfaceMethod<"Number of independent tiles; depends on shapes alone.", "int64_t", "kernelTiles", (ins)>,
+    InterfaceMethod<"True if the tiles, in their order, write equal parts of the result, in theirs.", "bool",
+                    "tilesAreEqualParts", (ins), "", [{ return false; }]>,
     InterfaceMethod<[{Emits the loops for tiles [first, last). Operands and result are memrefs of the tensors' shapes.}],
                     "void", "emitKernel",
                     (ins "::mlir::OpBuilder &":$builder, "::mlir::ValueRange":$operands, "::mlir::Value":$result,

@@ -69,6 +69,11 @@ inline constexpr llvm::StringLiteral kKernel = "mekik.kernel";
 inline constexpr llvm::StringLiteral kInPlace = "mekik.in_place";
 /// IntegerAttr i64: number of tiles; set when loops are emitted.
 inline constexpr llvm::StringLiteral kTiles = "mekik.tiles";
+/// DenseI64ArrayAttr, one entry per operand and result: bytes of its buffer, and the number of equal parts of which the
+/// tiles touch one each (MekikBuffer::parts); set when loops are emitted. Results are the last kResults of them.
+inline constexpr llvm::StringLiteral kBytes = "mekik.bytes";
+inline constexpr llvm::StringLiteral kParts = "mekik.parts";
+inline constexpr llvm::StringLiteral kResults = "mekik.results";
 /// IntegerAttr i64: bytes of scratch a thread needs; set when loops are emitted.
 inline constexpr llvm::StringLiteral kScratch = "mekik.scratch";
 /// FloatAttr f64: floating-point operations of one dispatch.

@@ -7,6 +7,7 @@
 #include "llvm/ADT/ArrayRef.h"
 #include "llvm/ADT/SmallVector.h"
 #include "llvm/ADT/StringRef.h"
+#include <array>
 #include <cstdint>
 
 namespace mekik::lowering {
@@ -78,6 +79,14 @@ enum class RightAccess {
   Transposed // lanes apart from each other, brought together in panels
 };
 
+/// What tiles are cut along.
+enum TileDimension { TileOuter, TileOuterRows, TileRows, TileColumns, kTileDimensions };
+
+/// Numbers of equal parts of the operands (after the exchange) and the result of which the tiles touch one each.
+struct ContractionParts {
+  int64_t left = 1, right = 1, result = 1;
+};
+
 /// Loops and blocks for one contraction on one target. Every count follows from the shapes and the target alone.
 struct ContractionPlan {
   Contraction contraction;
@@ -98,14 +107,22 @@ struct ContractionPlan {
   int64_t depthBlocks = 1;   // visits of an accumulator
   int64_t depthElements = 1; // products of the largest visit
 
-  // A tile: so many steps of `outer`, steps of `outerRows`, rows, columns; tiles are numbered in this order, so that
-  // neighbouring tiles share rows and a thread's share of a result lies together, as in kernels that go by rows.
+  // A tile: so many steps of `outer`, steps of `outerRows`, rows, columns. Tiles are numbered as they lie in the result,
+  // the slowest of its axes first, so that a thread's share lies together, as in kernels that go by rows.
+  std::array<TileDimension, kTileDimensions> tileOrder{TileOuter, TileOuterRows, TileRows, TileColumns};
   int64_t tileOuter = 1, tileColumns = 1, tileOuterRows = 1, tileRows = 1;
   int64_t outerTiles = 1, columnTiles = 1, outerRowTiles = 1, rowTiles = 1;
   int64_t cacheRows = 1; // rows run through before the next column block of the tile
 
   int64_t blockColumns() const { return width * blockVectors; }
   int64_t tiles() const { return outerTiles * columnTiles * outerRowTiles * rowTiles; }
+  int64_t tilesAlong(TileDimension dimension) const {
+    return dimension == TileOuter       ? outerTiles
+           : dimension == TileOuterRows ? outerRowTiles
+           : dimension == TileRows      ? rowTiles
+                                        : columnTiles;
+  }
+  ContractionParts parts() const;
   /// Elements of the panels of the right operand that a tile has at a time.
   int64_t rightPanelElements() const;
   /// Elements from the panel of one row block to the next. Not a power of two, so that one step of k of all row blocks

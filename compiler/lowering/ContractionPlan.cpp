@@ -8,12 +8,15 @@ namespace {
 
 int64_t divideCeil(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/// Multiply-adds below which a tile is not worth handing to another thread (about a microsecond), and the number of
-/// tiles beyond which more help nobody.
-constexpr int64_t kTileWork = 64 * 1024;
+/// Multiply-adds below which a tile is mostly its own beginning: little if it reads operands where they lie, more if it
+/// packs them. And the number of tiles beyond which more help nobody.
+constexpr int64_t kTileWork = 8 * 1024;
+constexpr int64_t kPackedTileWork = 32 * 1024;
 constexpr int64_t kMostTiles = 256;
 /// A few tiles may be that small; many are larger, because each packs for itself.
 constexpr int64_t kFewTiles = 16;
+/// Rows that pay for packing the right operand once per tile: for a few tiles, and for two where there would be one.
+constexpr int64_t kPackedRows = 128, kPackedRowsOfTwo = 64;
 constexpr int64_t kManyTilesWork = 16 * 1024 * 1024;
 /// A right operand larger than this comes from far away; few tiles should pack the same part of it.
 constexpr int64_t kFarBytes = 1024 * 1024;
@@ -83,7 +86,10 @@ void chooseLanes(ContractionPlan &plan, const Target &target) {
 void chooseRegisterBlock(ContractionPlan &plan, const Target &target) {
   const Contraction &contraction = plan.contraction;
   int64_t vectors = divideCeil(plan.lanes.size(), plan.width);
-  int64_t depth = std::min(product(contraction.contracted), target.contractionDepth);
+  int64_t contracted = product(contraction.contracted);
+  int64_t depth = std::min(contracted, target.contractionDepth);
+  // Tiles of unequal rows are no equal parts of the result, which threads of a small model would have to wait for.
+  double unevenRows = plan.outerRowsSize * plan.row.size * plan.lanes.size() * contracted < kManyTilesWork ? 2 : 1;
   double best = 0;
   for (int64_t v = 1; v <= std::min<int64_t>(vectors, 4); ++v) {
     for (int64_t r = 1; r <= std::min<int64_t>(plan.row.size, 16); ++r) {
@@ -92,7 +98,7 @@ void chooseRegisterBlock(ContractionPlan &plan, const Target &target) {
       double cycles = coverCycles(plan.row.size, vectors, r, v, contraction.lanesInBatch);
       // Each edge is a kernel of its own to compile. Among equals the one that reads less of the operands: whole
       // vectors of the right one, single elements of the left one, which also wait in the nearest cache.
-      int edges = (plan.row.size % r != 0) + (vectors % v != 0);
+      double edges = (plan.row.size % r != 0) * unevenRows + (vectors % v != 0);
       double bytes = double(plan.width * contraction.elementBytes) / double(r) + 8.0 / double(v);
       // All rows of a tile run over the column block before the next: it should stay near.
       bool near = depth * v * plan.width * contraction.elementBytes <= kNearBytes;
@@ -153,34 +159,53 @@ void chooseAccess(ContractionPlan &plan) {
                    columns >= 4 * plan.width && bytes * plan.row.size > kNearBytes;
 }
 
+/// The slowest axis of the result first.
+void orderTiles(ContractionPlan &plan) {
+  auto step = [&](TileDimension dimension) -> int64_t {
+    auto first = [](llvm::ArrayRef<ContractionAxis> axes) { return axes.empty() ? 0 : axes.front().result; };
+    return dimension == TileOuter       ? first(plan.outer)
+           : dimension == TileOuterRows ? first(plan.outerRows)
+           : dimension == TileRows      ? plan.row.result
+                                        : plan.contraction.lanes.result;
+  };
+  llvm::stable_sort(plan.tileOrder, [&](TileDimension a, TileDimension b) { return step(a) > step(b); });
+}
+
 void cutTiles(ContractionPlan &plan, const Target &target) {
   const Contraction &contraction = plan.contraction;
   int64_t columns = plan.lanes.size();
   int64_t columnUnits = divideCeil(columns, plan.blockColumns());
   int64_t rowUnits = divideCeil(plan.row.size, plan.blockRows);
   int64_t work = plan.outerSize * plan.outerRowsSize * plan.row.size * columns * product(contraction.contracted);
-  int64_t wanted = std::max(std::clamp<int64_t>(work / kTileWork, 1, kFewTiles),
-                            std::min<int64_t>(work / kManyTilesWork, kMostTiles));
-
-  plan.tileOuter = divideCeil(plan.outerSize, std::min(plan.outerSize, wanted));
-  plan.outerTiles = divideCeil(plan.outerSize, plan.tileOuter);
-  wanted = divideCeil(wanted, plan.outerTiles);
+  bool packed = plan.access != RightAccess::Direct;
+  auto tilesOf = [&](int64_t tileWork) {
+    return std::max(std::clamp<int64_t>(work / tileWork, 1, kFewTiles),
+                    std::min<int64_t>(work / kManyTilesWork, kMostTiles));
+  };
+  auto cutOuter = [&](int64_t count) {
+    plan.tileOuter = divideCeil(plan.outerSize, std::min(plan.outerSize, count));
+    plan.outerTiles = divideCeil(plan.outerSize, plan.tileOuter);
+  };
+  // Each product packs its own operands, however they are dealt out.
+  bool outerFirst = plan.tileOrder[0] == TileOuter;
+  if (outerFirst)
+    cutOuter(tilesOf(kTileWork));
+  int64_t wanted = divideCeil(tilesOf(packed || plan.packsLeft ? kPackedTileWork : kTileWork), plan.outerTiles);
 
   // A tile's panel of the right operand has to fit the cache.
   int64_t panelColumns =
       std::max<int64_t>(1, target.packedBytes / (plan.depthElements * contraction.elementBytes * plan.blockColumns()));
   int64_t columnSplit = divideCeil(columnUnits, panelColumns);
   int64_t rowSplit = 1, rowSplitLimit = plan.outerRowsSize * rowUnits;
-  // The right operand is packed once per tile, so a tile needs rows that pay for it.
-  bool packed = plan.access != RightAccess::Direct;
   bool far = product(contraction.contracted) * columns * contraction.elementBytes > kFarBytes;
-  int64_t leastRows = packed ? (far ? 512 : 128) : 2 * plan.blockRows;
+  int64_t leastRows = packed ? (far ? 512 : kPackedRows) : 2 * plan.blockRows;
   int64_t leastColumns = plan.packsLeft ? 128 : packed ? 64 : 1;
   int64_t allRows = plan.outerRowsSize * plan.row.size;
   while (columnSplit * rowSplit < wanted) {
     int64_t tileRows = allRows / rowSplit, tileColumns = columns / columnSplit;
-    bool rowsDivide = rowSplit * 2 <= rowSplitLimit && tileRows >= 2 * leastRows;
     bool columnsDivide = columnSplit * 2 <= columnUnits && tileColumns >= 2 * leastColumns;
+    bool only = packed && !far && rowSplit * columnSplit == 1 && !columnsDivide;
+    bool rowsDivide = rowSplit * 2 <= rowSplitLimit && tileRows >= 2 * (only ? kPackedRowsOfTwo : leastRows);
     if (rowsDivide && (!columnsDivide || packed || tileRows >= tileColumns))
       rowSplit *= 2;
     else if (columnsDivide)
@@ -188,6 +213,8 @@ void cutTiles(ContractionPlan &plan, const Target &target) {
     else
       break;
   }
+  if (!outerFirst)
+    cutOuter(divideCeil(tilesOf(kTileWork), columnSplit * rowSplit));
   plan.tileColumns = std::min(columns, divideCeil(columnUnits, columnSplit) * plan.blockColumns());
   plan.columnTiles = divideCeil(columns, plan.tileColumns);
   plan.tileOuterRows = divideCeil(plan.outerRowsSize, std::min(plan.outerRowsSize, rowSplit));
@@ -203,6 +230,46 @@ void cutTiles(ContractionPlan &plan, const Target &target) {
 LaneSpread ContractionLanes::spread(int64_t step, int64_t jump) const {
   bool even = around.size == 1 || jump == axis.size * step;
   return {even ? size() : axis.size, step, jump};
+}
+
+ContractionParts ContractionPlan::parts() const {
+  const ContractionAxis columns[] = {lanes.around, lanes.axis};
+  auto along = [&](TileDimension dimension) -> llvm::ArrayRef<ContractionAxis> {
+    return dimension == TileOuter       ? llvm::ArrayRef(outer)
+           : dimension == TileOuterRows ? llvm::ArrayRef(outerRows)
+           : dimension == TileRows      ? llvm::ArrayRef(row)
+                                        : llvm::ArrayRef(columns);
+  };
+  bool even[kTileDimensions];
+  even[TileOuter] = outerSize % tileOuter == 0;
+  even[TileOuterRows] = outerRowsSize % tileOuterRows == 0;
+  even[TileRows] = row.size % tileRows == 0;
+  even[TileColumns] = lanes.size() % tileColumns == 0;
+
+  auto partsOf = [&](int64_t ContractionAxis::*step) {
+    int64_t span = 1; // elements of what is not cut yet
+    for (llvm::ArrayRef<ContractionAxis> axes : {along(TileOuter), along(TileOuterRows), along(TileRows),
+                                                 along(TileColumns), llvm::ArrayRef(contraction.contracted)})
+      for (const ContractionAxis &axis : axes)
+        span *= axis.*step ? axis.size : 1;
+    int64_t parts = 1;
+    for (TileDimension dimension : tileOrder) {
+      int64_t left = tilesAlong(dimension);
+      for (const ContractionAxis &axis : along(dimension)) {
+        if (left == 1 || axis.size == 1)
+          continue;
+        int64_t count = std::min(left, axis.size);
+        bool cut = even[dimension] && axis.size % count == 0 && left % count == 0;
+        if (!cut || axis.*step * axis.size != span)
+          return parts;
+        span /= count;
+        parts *= count;
+        left /= count;
+      }
+    }
+    return parts;
+  };
+  return {partsOf(&ContractionAxis::left), partsOf(&ContractionAxis::right), partsOf(&ContractionAxis::result)};
 }
 
 int64_t ContractionPlan::rightPanelElements() const {
@@ -231,6 +298,7 @@ ContractionPlan ContractionPlan::make(const Contraction &contraction, const Targ
   chooseRegisterBlock(plan, target);
   cutDepth(plan, target);
   chooseAccess(plan);
+  orderTiles(plan);
   cutTiles(plan, target);
   return plan;
 }

@@ -139,6 +139,11 @@ int64_t lowering::columnsTiles(func::FuncOp kernel) {
   return shape.rows * shape.blocks;
 }
 
+int64_t lowering::columnsResultParts(func::FuncOp kernel) {
+  ColumnsKernel shape(kernel);
+  return shape.columns % kBlock == 0 ? shape.rows * shape.blocks : 1;
+}
+
 void lowering::emitColumns(OpBuilder &builder, func::FuncOp kernel, ValueRange operands, ValueRange results, Value first,
                            Value last) {
   ColumnsEmitter(builder, kernel, operands, results[0]).run(first, last);

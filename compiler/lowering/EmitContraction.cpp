@@ -79,7 +79,12 @@ ContractionEmitter::Offsets ContractionEmitter::atColumn(Offsets base, Value col
 
 void ContractionEmitter::emit(Value first, Value last) {
   at.loop(first, last, 1, [&](Value tile) {
-    Values cut = at.delinearize(tile, {plan.outerTiles, plan.outerRowTiles, plan.rowTiles, plan.columnTiles});
+    Value cut[kTileDimensions];
+    llvm::SmallVector<int64_t> counts;
+    for (TileDimension dimension : plan.tileOrder)
+      counts.push_back(plan.tilesAlong(dimension));
+    for (auto [dimension, position] : llvm::zip(plan.tileOrder, at.delinearize(tile, counts)))
+      cut[dimension] = position;
     auto range = [&](Value number, int64_t size, int64_t end) {
       Value from = at.mul(number, size);
       return Range{from, at.min(at.add(from, size), end)};
@@ -87,10 +92,10 @@ void ContractionEmitter::emit(Value first, Value last) {
     auto whole = [&](Value number, int64_t tiles, int64_t size, int64_t end) {
       return tiles == 1 ? Range{at.index(0), at.index(end)} : range(number, size, end);
     };
-    Range outer = whole(cut[0], plan.outerTiles, plan.tileOuter, plan.outerSize);
-    Range outerRows = whole(cut[1], plan.outerRowTiles, plan.tileOuterRows, plan.outerRowsSize);
-    Range rows = whole(cut[2], plan.rowTiles, plan.tileRows, plan.row.size);
-    columns = whole(cut[3], plan.columnTiles, plan.tileColumns, lanes.size());
+    Range outer = whole(cut[TileOuter], plan.outerTiles, plan.tileOuter, plan.outerSize);
+    Range outerRows = whole(cut[TileOuterRows], plan.outerRowTiles, plan.tileOuterRows, plan.outerRowsSize);
+    Range rows = whole(cut[TileRows], plan.rowTiles, plan.tileRows, plan.row.size);
+    columns = whole(cut[TileColumns], plan.columnTiles, plan.tileColumns, lanes.size());
     Value zero = at.index(0);
     at.loop(outer.from, outer.to, 1, [&](Value number) {
       Offsets base = offsets({zero, zero, zero}, plan.outer, number);
@@ -240,6 +245,18 @@ ContractionPlan planContraction(graph::ContractionOpInterface op, const Target &
 
 int64_t contractionTiles(graph::ContractionOpInterface op, const Target &target) {
   return planContraction(op, target).tiles();
+}
+
+ContractionParts contractionParts(graph::ContractionOpInterface op, const Target &target) {
+  ContractionPlan plan = planContraction(op, target);
+  ContractionParts parts = plan.parts();
+  // A left operand of which not every element is read.
+  if (mlir::ShapedType::getNumElements(op.leftLayout().shape) !=
+      llvm::cast<mlir::RankedTensorType>(op->getOperand(0).getType()).getNumElements())
+    (plan.contraction.swapped ? parts.right : parts.left) = 1;
+  if (plan.contraction.swapped)
+    std::swap(parts.left, parts.right);
+  return parts;
 }
 
 int64_t contractionScratchBytes(graph::ContractionOpInterface op, const Target &target) {

@@ -35,6 +35,7 @@ void emitContraction(mlir::OpBuilder &builder, mlir::Location loc, const Contrac
 /// The same from an op. Tiles and scratch follow from the op's shapes and the target alone.
 ContractionPlan planContraction(graph::ContractionOpInterface op, const Target &target);
 int64_t contractionTiles(graph::ContractionOpInterface op, const Target &target);
+ContractionParts contractionParts(graph::ContractionOpInterface op, const Target &target);
 int64_t contractionScratchBytes(graph::ContractionOpInterface op, const Target &target);
 void emitContraction(mlir::OpBuilder &builder, mlir::Location loc, graph::ContractionOpInterface op, mlir::Value left,
                      mlir::Value right, mlir::Value result, mlir::Value scratch, mlir::Value first, mlir::Value last,

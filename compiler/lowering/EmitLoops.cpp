@@ -70,20 +70,44 @@ public:
     ValueRange operands = arguments.take_front(inputs), results = arguments.slice(inputs, outputs);
     Value scratch = scratchBytes > 0 ? arguments[inputs + outputs] : Value();
     Value first = arguments[arguments.size() - 2], last = arguments.back();
-    int64_t tiles = emit(operands, results, scratch, first, last);
+    auto [tiles, parts] = emit(operands, results, scratch, first, last);
+    SmallVector<int64_t> bytes;
+    for (Value buffer : arguments.take_front(inputs + outputs))
+      bytes.push_back(bytesOf(cast<MemRefType>(buffer.getType())));
     loops->setAttr(graph::kTiles, builder.getI64IntegerAttr(tiles));
+    loops->setAttr(graph::kBytes, builder.getDenseI64ArrayAttr(bytes));
+    loops->setAttr(graph::kParts, builder.getDenseI64ArrayAttr(parts));
+    loops->setAttr(graph::kResults, builder.getI64IntegerAttr(static_cast<int64_t>(outputs)));
     builder.setInsertionPointToEnd(&loops.getBody().back());
     func::ReturnOp::create(builder, loc);
     kernel.erase();
   }
 
 private:
-  int64_t emit(ValueRange operands, ValueRange results, Value scratch, Value first, Value last) {
+  /// The number of tiles; for each operand and result the parts of its buffer (MekikBuffer::parts).
+  struct Cut {
+    int64_t tiles;
+    SmallVector<int64_t> parts;
+  };
+
+  Cut emit(ValueRange operands, ValueRange results, Value scratch, Value first, Value last) {
+    auto operandsWhole = [&](int64_t resultParts) {
+      SmallVector<int64_t> parts(operands.size(), 1);
+      parts.push_back(resultParts);
+      return parts;
+    };
     auto argument = [&](Value value) { return operands[cast<BlockArgument>(value).getArgNumber()]; };
     if (auto contraction = dyn_cast_or_null<graph::ContractionOpInterface>(leader)) {
       emitContraction(builder, leader->getLoc(), contraction, argument(leader->getOperand(0)),
                       argument(leader->getOperand(1)), results[0], scratch, first, last, target);
-      return contractionTiles(contraction, target);
+      ContractionParts cut = contractionParts(contraction, target);
+      SmallVector<int64_t> parts = operandsWhole(cut.result);
+      Value left = leader->getOperand(0), right = leader->getOperand(1);
+      if (left != right) {
+        parts[cast<BlockArgument>(left).getArgNumber()] = cut.left;
+        parts[cast<BlockArgument>(right).getArgNumber()] = cut.right;
+      }
+      return {contractionTiles(contraction, target), parts};
     }
     if (auto standalone = dyn_cast_or_null<graph::StandaloneOpInterface>(leader)) {
       SmallVector<Value> buffers;
@@ -91,14 +115,18 @@ private:
         buffers.push_back(argument(operand));
       int64_t tiles = standalone.kernelTiles();
       standalone.emitKernel(builder, buffers, results[0], first, last);
-      return tiles;
+      return {tiles, operandsWhole(standalone.tilesAreEqualParts() ? tiles : 1)};
     }
     if (leader) {
       emitColumns(builder, kernel, operands, results, first, last);
-      return columnsTiles(kernel);
+      return {columnsTiles(kernel), operandsWhole(columnsResultParts(kernel))};
     }
     emitRows(builder, kernel, operands, results, first, last);
-    return rowsTiles(kernel);
+    return {rowsTiles(kernel), rowsParts(kernel)};
+  }
+
+  static int64_t bytesOf(MemRefType type) {
+    return type.getNumElements() * std::max<int64_t>(1, type.getElementTypeBitWidth() / 8);
   }
 
   /// What is true of the buffers of every dispatch: aligned, valid for their whole size, and apart from each other

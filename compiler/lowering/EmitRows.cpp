@@ -51,6 +51,7 @@ struct RowsKernel {
     rows = 1;
     for (int64_t size : ArrayRef<int64_t>(domain).drop_back(domain.empty() ? 0 : 1))
       rows *= size;
+    cutTiles();
   }
 
   void widen(ArrayRef<int64_t> shape) {
@@ -58,17 +59,64 @@ struct RowsKernel {
       domain.assign(shape.begin(), shape.end());
   }
 
-  int64_t rowsPerTile() const { return std::max<int64_t>(1, kElementsPerTile / columns); }
-  int64_t tiles() const {
-    int64_t units = flat ? rows * columns : rows, perTile = flat ? kElementsPerTile : rowsPerTile();
-    return (units + perTile - 1) / perTile;
+  /// Tiles of about kElementsPerTile, all alike if their number can be found: what lies in memory as the domain does is
+  /// then in equal parts, which threads need not wait for each other to touch. Among such numbers one that common numbers
+  /// of threads divide.
+  void cutTiles() {
+    int64_t units = flat ? rows * columns : rows;
+    unitsPerTile = flat ? kElementsPerTile : std::max<int64_t>(1, kElementsPerTile / columns);
+    tiles = (units + unitsPerTile - 1) / unitsPerTile;
+    int64_t most = rows * columns < kElementsPerTile / 2 ? tiles : 2 * tiles;
+    for (int64_t step : {8, 4, 2, 1})
+      for (int64_t count = (tiles + step - 1) / step * step; count <= most; count += step)
+        if (units % (count * (flat ? kLanes : 1)) == 0) {
+          tiles = count;
+          unitsPerTile = units / count;
+          return;
+        }
+  }
+
+  /// Of a value that lies in memory as the domain, or as the domain without its last axis.
+  int64_t partsOf(Value value) const {
+    ArrayRef<int64_t> shape = shapeOf(value), all(domain);
+    bool follows = !all.empty() && (shape == all || shape == all.drop_back());
+    return follows && unitsPerTile * tiles == (flat ? rows * columns : rows) ? tiles : 1;
   }
 
   SmallVector<int64_t> domain;
   SmallVector<graph::ReductionOpInterface> folds;
   SmallVector<Value> outputs;
   int64_t rows, columns;
+  int64_t tiles, unitsPerTile; // rows; elements if flat
   bool flat;
+};
+
+/// Finds values of a kernel of which the element, or row, at hand is made of nothing but theirs at the same place.
+class InPlaceReads {
+public:
+  /// True if whatever reads `value`, directly or through other ops, does so at the place that is computed.
+  bool only(Value value) {
+    auto [known, isNew] = memory.try_emplace(value, true);
+    if (!isNew)
+      return known->second;
+    bool result = llvm::all_of(value.getUses(), [&](OpOperand &use) { return inPlace(use); });
+    return memory[value] = result;
+  }
+
+private:
+  bool inPlace(OpOperand &use) {
+    Operation *reader = use.getOwner();
+    if (reader->hasTrait<OpTrait::IsTerminator>())
+      return true;
+    if (auto element = dyn_cast<graph::ElementOpInterface>(reader)) {
+      graph::Access access = graph::accessesOf(element).operands[use.getOperandNumber()];
+      if (access != graph::Access::Same && access != graph::Access::Row)
+        return false;
+    }
+    return only(reader->getResult(0));
+  }
+
+  llvm::DenseMap<Value, bool> memory;
 };
 
 class RowsEmitter {
@@ -79,7 +127,7 @@ public:
 
   /// Runs rows of tiles [first, last).
   void run(Value first, Value last) {
-    Value perTile = emitter.constant(shape.rowsPerTile()), rows = emitter.constant(shape.rows);
+    Value perTile = emitter.constant(shape.unitsPerTile), rows = emitter.constant(shape.rows);
     Value begin = arith::MulIOp::create(builder, loc, first, perTile);
     Value end = arith::MulIOp::create(builder, loc, last, perTile);
     end = arith::MinUIOp::create(builder, loc, end, rows);
@@ -98,7 +146,7 @@ public:
   /// Runs elements of tiles [first, last) of a flat kernel; all buffers have one axis.
   void runFlat(Value first, Value last) {
     int64_t total = shape.rows * shape.columns, whole = total / kLanes * kLanes;
-    Value perTile = emitter.constant(kElementsPerTile);
+    Value perTile = emitter.constant(shape.unitsPerTile);
     Value begin = arith::MulIOp::create(builder, loc, first, perTile);
     Value end = arith::MulIOp::create(builder, loc, last, perTile);
     Value wholeEnd = arith::MinUIOp::create(builder, loc, end, emitter.constant(whole));
@@ -356,7 +404,18 @@ SmallVector<Value> flattened(OpBuilder &builder, Location loc, ValueRange buffer
 
 } // namespace
 
-int64_t lowering::rowsTiles(func::FuncOp kernel) { return RowsKernel(kernel).tiles(); }
+int64_t lowering::rowsTiles(func::FuncOp kernel) { return RowsKernel(kernel).tiles; }
+
+SmallVector<int64_t> lowering::rowsParts(func::FuncOp kernel) {
+  RowsKernel shape(kernel);
+  InPlaceReads inPlace;
+  SmallVector<int64_t> parts;
+  for (Value operand : kernel.getArguments())
+    parts.push_back(inPlace.only(operand) ? shape.partsOf(operand) : 1);
+  for (Value output : shape.outputs)
+    parts.push_back(shape.partsOf(output));
+  return parts;
+}
 
 void lowering::emitRows(OpBuilder &builder, func::FuncOp kernel, ValueRange operands, ValueRange results, Value first,
                         Value last) {

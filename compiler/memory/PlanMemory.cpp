@@ -23,6 +23,10 @@ namespace {
 
 int64_t aligned(int64_t bytes) { return (bytes + MEKIK_ALIGNMENT - 1) / MEKIK_ALIGNMENT * MEKIK_ALIGNMENT; }
 
+/// What one thread has done with another may still be reading: memory this small is not given away at once, so that
+/// threads need not meet for its sake.
+constexpr int64_t kLingeringBytes = 64 * 1024, kLingeringDispatches = 16;
+
 /// The persistent tensors of the model and their places.
 class Storage {
 public:
@@ -133,9 +137,13 @@ private:
 
   int64_t placeWork() {
     auto work = buffers.work();
+    int64_t end = buffers.calls().size();
     std::vector<memory::Lifetime> lifetimes;
-    for (const auto &[index, lifetime] : work)
+    for (const auto &[index, lifetime] : work) {
       lifetimes.push_back(lifetime);
+      if (lifetime.bytes <= kLingeringBytes)
+        lifetimes.back().last = std::max(lifetime.last, std::min(lifetime.last + kLingeringDispatches, end));
+    }
     int64_t bytes = memory::placeInArena(lifetimes, MEKIK_ALIGNMENT).bytes;
     for (auto [number, each] : llvm::enumerate(work))
       places[each.first] = Storage::Place{MEKIK_WORK, lifetimes[number].offset};

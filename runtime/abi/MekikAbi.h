@@ -4,7 +4,8 @@
 // Everything the code needs comes through the arguments of a kernel; the object refers to no outside symbol except
 // memcpy, memset and memmove. A function of the model (`train_step`, `loss`, ...) is not code but a table: an ordered
 // list of dispatches. The runtime runs the tiles of one dispatch in any order on any number of threads, and starts the
-// next dispatch when all of them are done. Results do not depend on how tiles are distributed.
+// next dispatch when all of them are done, or earlier where no tile of the one touches what the other writes (every
+// buffer says which part of it a tile touches). Results do not depend on how tiles are distributed.
 //
 // Memory: the runtime allocates the arenas, 64-byte aligned, of the sizes given here, and nothing else per step.
 //   parameters  persistent; written by `init` and `train_step`
@@ -23,7 +24,7 @@ extern "C" {
 #endif
 
 #define MEKIK_ABI_MAGIC 0x4b494b454dULL /* "MEKIK" */
-#define MEKIK_ABI_VERSION 2u
+#define MEKIK_ABI_VERSION 3u
 #define MEKIK_ALIGNMENT 64u
 #define MEKIK_MAX_RANK 8u
 
@@ -75,8 +76,11 @@ typedef void (*MekikKernel)(void *const *buffers, void *scratch, int64_t firstTi
 
 typedef struct MekikBuffer {
   uint64_t offset; /* bytes from the start of the arena; of MEKIK_IMMEDIATE the i64 scalar that the kernel reads */
+  uint64_t bytes;  /* that the kernel may touch, from the offset on */
   int32_t arena;   /* MekikArena */
-  int32_t reserved;
+  int32_t written; /* 1 if the kernel writes the buffer, 0 if it only reads it */
+  int64_t parts;   /* n >= 1: of n equal parts of the bytes, tiles [p * tiles / n, (p + 1) * tiles / n) touch part p and
+                      no other; n divides the number of tiles; 1 if any tile may touch anything */
 } MekikBuffer;
 
 /// Where a kernel finds a buffer; `arenas` holds the addresses of parameters, state and work. Immediates are read only.
@@ -125,12 +129,12 @@ typedef struct MekikModel {
 
 /// Stands in every executable made of a model, so that a tool can tell it from others before running it.
 #define MEKIK_PROGRAM_MARK_NAME "mekik-program"
-#define MEKIK_PROGRAM_MARK MEKIK_PROGRAM_MARK_NAME ":abi-2"
+#define MEKIK_PROGRAM_MARK MEKIK_PROGRAM_MARK_NAME ":abi-3"
 
 #ifdef __cplusplus
 }
 static_assert(sizeof(void *) != 8 || sizeof(MekikTensor) == 112, "MekikTensor is part of the ABI");
-static_assert(sizeof(void *) != 8 || sizeof(MekikBuffer) == 16, "MekikBuffer is part of the ABI");
+static_assert(sizeof(void *) != 8 || sizeof(MekikBuffer) == 32, "MekikBuffer is part of the ABI");
 static_assert(sizeof(void *) != 8 || sizeof(MekikDispatch) == 48, "MekikDispatch is part of the ABI");
 static_assert(sizeof(void *) != 8 || sizeof(MekikFunction) == 56, "MekikFunction is part of the ABI");
 static_assert(sizeof(void *) != 8 || sizeof(MekikModel) == 120, "MekikModel is part of the ABI");

@@ -67,9 +67,13 @@ Status checkFunction(const MekikModel &model, const MekikFunction &function) {
         continue;
       if (buffer.arena < MEKIK_PARAMETERS || buffer.arena > MEKIK_WORK)
         return broken(where, concat("buffer ", b, " in unknown arena ", buffer.arena));
-      if (buffer.offset > arenaBytes(model, &function, buffer.arena))
-        return broken(where, concat("buffer ", b, " at byte ", buffer.offset, " of the ", arenaName(buffer.arena),
-                                    " arena, which has ", arenaBytes(model, &function, buffer.arena)));
+      uint64_t limit = arenaBytes(model, &function, buffer.arena);
+      if (buffer.offset > limit || buffer.bytes > limit - buffer.offset)
+        return broken(where, concat("buffer ", b, " of bytes ", buffer.offset, " to ", buffer.offset, "+", buffer.bytes,
+                                    " of the ", arenaName(buffer.arena), " arena, which has ", limit));
+      if (buffer.parts < 1 || dispatch.tiles % buffer.parts != 0 || buffer.bytes % uint64_t(buffer.parts) != 0)
+        return broken(where, concat("buffer ", b, " in ", buffer.parts, " parts, where ", dispatch.tiles,
+                                    " tiles share ", buffer.bytes, " bytes"));
     }
   }
   return {};

@@ -13,9 +13,6 @@ using base::concat;
 using base::Status;
 using base::StatusOr;
 
-// Handing out work costs about as much as this many operations of a kernel.
-constexpr double inlineOperations = 4096;
-
 bool isInput(int32_t role) {
   return role == MEKIK_INPUT || role == MEKIK_TARGET || role == MEKIK_STEP || role == MEKIK_SEED;
 }
@@ -47,9 +44,10 @@ StatusOr<Model> Model::create(const MekikModel &descriptor, const ModelOptions &
   MEKIK_RETURN_IF_ERROR(checkDescriptor(descriptor));
   Model model(descriptor);
   model.garbage = options.fillWorkWithGarbage;
+  model.lastShareFirst = options.lastShareFirst;
   int64_t wanted = options.threads > 0 ? options.threads : std::min(availableCores(), ThreadPool::maximumThreads);
-  MEKIK_ASSIGN_OR_RETURN(model.pool,
-                         ThreadPool::create(static_cast<int>(std::min(wanted, largestTileCount(descriptor)))));
+  int shares = static_cast<int>(std::min(wanted, largestTileCount(descriptor)));
+  MEKIK_ASSIGN_OR_RETURN(model.pool, ThreadPool::create(options.lastShareFirst ? 1 : shares));
   const uint64_t sizes[3] = {descriptor.parameterBytes, descriptor.stateBytes, descriptor.workBytes};
   for (int32_t arena = 0; arena < 3; ++arena) {
     MEKIK_ASSIGN_OR_RETURN(model.arenas[arena], allocate(sizes[arena], arenaName(arena)));
@@ -60,6 +58,7 @@ StatusOr<Model> Model::create(const MekikModel &descriptor, const ModelOptions &
     model.scratch.push_back(std::move(memory));
   }
   model.resolveBuffers();
+  model.cutIntoPhases(shares);
   if (options.profile)
     model.measured = std::make_unique<Profile>(descriptor);
   return model;
@@ -67,16 +66,26 @@ StatusOr<Model> Model::create(const MekikModel &descriptor, const ModelOptions &
 
 void Model::resolveBuffers() {
   unsigned char *bases[] = {arenas[MEKIK_PARAMETERS].get(), arenas[MEKIK_STATE].get(), arenas[MEKIK_WORK].get()};
+  std::vector<std::vector<size_t>> starts(model->functionCount);
   for (uint64_t f = 0; f < model->functionCount; ++f) {
     const MekikFunction &function = model->functions[f];
-    std::vector<size_t> &starts = firstAddress.emplace_back();
     for (uint64_t d = 0; d < function.dispatchCount; ++d) {
       const MekikDispatch &dispatch = function.dispatches[d];
-      starts.push_back(addresses.size());
+      starts[f].push_back(addresses.size());
       for (int32_t b = 0; b < dispatch.bufferCount; ++b)
         addresses.push_back(mekikAddress(&dispatch.buffers[b], bases));
     }
   }
+  for (const std::vector<size_t> &ofFunction : starts) {
+    std::vector<void *const *> &buffers = buffersOf.emplace_back();
+    for (size_t start : ofFunction)
+      buffers.push_back(addresses.data() + start);
+  }
+}
+
+void Model::cutIntoPhases(int shares) {
+  for (uint64_t f = 0; f < model->functionCount; ++f)
+    phases.emplace_back(model->functions[f], buffersOf[f], shares);
 }
 
 StatusOr<const MekikFunction *> Model::function(std::string_view name) const {
@@ -96,26 +105,36 @@ Status Model::call(std::string_view name) {
   return {};
 }
 
-void Model::run(const MekikDispatch &dispatch, void *const *buffers) {
-  if (dispatch.operations > 0 && dispatch.operations < inlineOperations && dispatch.tiles > 0)
-    dispatch.kernel(buffers, scratchAddresses[0], 0, dispatch.tiles);
-  else
-    pool->run(dispatch.kernel, buffers, scratchAddresses.data(), dispatch.tiles);
-}
-
 void Model::call(const MekikFunction &function) {
   if (garbage)
     fillWorkWithGarbage(function);
-  const std::vector<size_t> &starts = firstAddress[&function - model->functions];
-  if (!measured) {
-    for (uint64_t i = 0; i < function.dispatchCount; ++i)
-      run(function.dispatches[i], addresses.data() + starts[i]);
-    return;
-  }
+  if (measured)
+    return callMeasured(function);
+  struct Phase {
+    const Phases &phases;
+    size_t number;
+    void *const *scratch;
+  };
+  auto runShare = [](const void *work, int share, int thread) {
+    const Phase &phase = *static_cast<const Phase *>(work);
+    phase.phases.run(phase.number, share, phase.scratch[thread]);
+  };
+  Phase phase{phases[size_t(&function - model->functions)], 0, scratchAddresses.data()};
+  for (; phase.number < phase.phases.count(); ++phase.number)
+    if (lastShareFirst)
+      for (int share = phase.phases.sharesOf(phase.number) - 1; share >= 0; --share)
+        runShare(&phase, share, 0);
+    else
+      pool->run(runShare, &phase, phase.phases.sharesOf(phase.number));
+}
+
+void Model::callMeasured(const MekikFunction &function) {
+  const std::vector<void *const *> &buffers = buffersOf[size_t(&function - model->functions)];
   Profile::Dispatch *counters = measured->beginCall(function);
   int64_t before = nowNanoseconds();
   for (uint64_t i = 0; i < function.dispatchCount; ++i) {
-    run(function.dispatches[i], addresses.data() + starts[i]);
+    const MekikDispatch &dispatch = function.dispatches[i];
+    pool->run(dispatch.kernel, buffers[i], scratchAddresses.data(), dispatch.tiles);
     int64_t after = nowNanoseconds();
     counters[i].add(after - before);
     before = after;

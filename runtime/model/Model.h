@@ -5,6 +5,7 @@
 
 #include "runtime/abi/MekikAbi.h"
 #include "runtime/base/Status.h"
+#include "runtime/model/Phases.h"
 #include "runtime/model/Profile.h"
 #include "runtime/model/ThreadPool.h"
 #include <cstdlib>
@@ -38,8 +39,11 @@ struct ModelOptions {
   /// Before every call, overwrite all of the work arena but the inputs, and all scratch memory, with bytes that read as
   /// NaN: shows code that reads what it did not write.
   bool fillWorkWithGarbage = false;
-  /// Measure every dispatch; see Model::profile.
+  /// Measure every dispatch, one after the other; see Model::profile.
   bool profile = false;
+  /// Run the shares of `threads` threads one after the other on the calling thread, the last share of a phase first:
+  /// shows work that needs what another share does in the same phase.
+  bool lastShareFirst = false;
 };
 
 class Model {
@@ -58,6 +62,9 @@ public:
   /// Runs the function; its inputs in the work arena must have been written since the last call.
   void call(const MekikFunction &function);
   base::Status call(std::string_view name);
+
+  /// How often the threads meet in one call.
+  size_t phaseCount(const MekikFunction &function) const { return phases[size_t(&function - model->functions)].count(); }
 
   /// Address of a tensor of this model's descriptor or of one of its functions.
   void *data(const MekikTensor &tensor) { return arenas[tensor.arena].get() + tensor.offset; }
@@ -85,7 +92,8 @@ private:
 
   explicit Model(const MekikModel &descriptor) : model(&descriptor) {}
   void resolveBuffers();
-  void run(const MekikDispatch &dispatch, void *const *buffers);
+  void cutIntoPhases(int shares);
+  void callMeasured(const MekikFunction &function);
   void fillWorkWithGarbage(const MekikFunction &function);
 
   const MekikModel *model;
@@ -93,9 +101,10 @@ private:
   Memory arenas[3]; // by MekikArena
   std::vector<Memory> scratch;
   std::vector<void *> scratchAddresses;
-  std::vector<void *> addresses;                 // of all buffers of all dispatches
-  std::vector<std::vector<size_t>> firstAddress; // by function and dispatch, into addresses
-  bool garbage = false;
+  std::vector<void *> addresses;                      // of all buffers of all dispatches
+  std::vector<std::vector<void *const *>> buffersOf; // by function and dispatch, into addresses
+  std::vector<Phases> phases;                         // by function
+  bool garbage = false, lastShareFirst = false;
   std::unique_ptr<Profile> measured;
 };
 

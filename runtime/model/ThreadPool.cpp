@@ -61,6 +61,7 @@ base::StatusOr<std::unique_ptr<ThreadPool>> ThreadPool::create(int threads) {
   int failure = 0;
   for (int i = 0; i < threads - 1 && failure == 0; ++i) {
     pool->workers[i].pool = pool.get();
+    pool->workers[i].number = i + 1;
     failure = pthread_create(&pool->workers[i].thread, &attributes, workerMain, &pool->workers[i]);
     if (failure == 0)
       ++pool->started;
@@ -88,11 +89,11 @@ void ThreadPool::makeOffer(Worker &worker) {
 
 void *ThreadPool::workerMain(void *argument) {
   auto &worker = *static_cast<Worker *>(argument);
-  worker.pool->work(worker);
+  worker.pool->serve(worker);
   return nullptr;
 }
 
-void ThreadPool::work(Worker &worker) {
+void ThreadPool::serve(Worker &worker) {
   for (int spun = 0;;) {
     uint32_t offer = worker.offer.load(std::memory_order_acquire);
     if (offer % 2 == 0) {
@@ -100,7 +101,7 @@ void ThreadPool::work(Worker &worker) {
         continue;
       if (stopping)
         return;
-      kernel(buffers, worker.scratch, worker.firstTile, worker.lastTile);
+      share(work, worker.number, worker.number);
       worker.finished.store(offer + 1, std::memory_order_seq_cst);
       if (worker.driverAsleep.load(std::memory_order_seq_cst) != 0)
         futexWake(worker.finished);
@@ -130,37 +131,41 @@ void ThreadPool::waitFor(Worker &worker, uint32_t share) {
   }
 }
 
-void ThreadPool::run(MekikKernel newKernel, void *const *newBuffers, void *const *scratch, int64_t tiles) {
-  if (tiles <= 0)
-    return;
-  int64_t shares = std::min<int64_t>(threadCount, tiles);
-  if (shares == 1) {
-    newKernel(newBuffers, scratch[0], 0, tiles);
-    return;
-  }
-  kernel = newKernel;
-  buffers = newBuffers;
-  // The first `tiles % shares` shares have one tile more.
-  int64_t each = tiles / shares, extra = tiles % shares;
-  int64_t ownEnd = each + (extra > 0), first = ownEnd;
-  for (int64_t share = 1; share < shares; ++share) {
-    Worker &worker = workers[share - 1];
-    worker.firstTile = first;
-    worker.lastTile = first += each + (share < extra);
-    worker.scratch = scratch[share];
-    makeOffer(worker);
-  }
-  newKernel(newBuffers, scratch[0], 0, ownEnd);
-  for (int64_t share = 1; share < shares; ++share) {
-    Worker &worker = workers[share - 1];
+void ThreadPool::run(Share newShare, const void *newWork, int shares) {
+  share = newShare;
+  work = newWork;
+  for (int number = 1; number < shares; ++number)
+    makeOffer(workers[number - 1]);
+  newShare(newWork, 0, 0);
+  for (int number = 1; number < shares; ++number) {
+    Worker &worker = workers[number - 1];
     // Odd by now if the worker took it.
     uint32_t offer = worker.offer.load(std::memory_order_relaxed) & ~1u;
     uint32_t untaken = offer;
     if (worker.offer.compare_exchange_strong(untaken, offer + 1, std::memory_order_acquire))
-      newKernel(newBuffers, scratch[0], worker.firstTile, worker.lastTile);
+      newShare(newWork, number, 0);
     else
       waitFor(worker, offer + 1);
   }
+}
+
+void ThreadPool::run(MekikKernel kernel, void *const *buffers, void *const *scratch, int64_t tiles) {
+  struct Tiles {
+    MekikKernel kernel;
+    void *const *buffers, *const *scratch;
+    int64_t each, extra;
+  };
+  int shares = static_cast<int>(std::min<int64_t>(threadCount, tiles));
+  if (shares < 1)
+    return;
+  Tiles all{kernel, buffers, scratch, tiles / shares, tiles % shares};
+  // The first `extra` shares have one tile more.
+  auto runShare = [](const void *work, int number, int thread) {
+    const Tiles &all = *static_cast<const Tiles *>(work);
+    int64_t first = number * all.each + std::min<int64_t>(number, all.extra);
+    all.kernel(all.buffers, all.scratch[thread], first, first + all.each + (number < all.extra));
+  };
+  run(runShare, &all, shares);
 }
 
 } // namespace mekik::model

@@ -32,7 +32,8 @@ module @tiny attributes {mekik.source_hash = "00ff", mekik.configuration = "{\"b
                      {name = "wağ.m", role = "state", type = tensor<f64>, offset = 0 : i64}]} {
   func.func private @first(%in: memref<40xf32> {llvm.noalias}, %out: memref<40xf32> {llvm.noalias}, %from: index,
                            %to: index)
-      attributes {mekik.kernel, mekik.tiles = 40 : i64, mekik.scratch = 0 : i64, mekik.operations = 80.0 : f64} {
+      attributes {mekik.kernel, mekik.tiles = 40 : i64, mekik.bytes = array<i64: 160, 160>,
+          mekik.parts = array<i64: 40, 40>, mekik.results = 1 : i64, mekik.scratch = 0 : i64, mekik.operations = 80.0 : f64} {
     %one = arith.constant 1 : index
     scf.for %i = %from to %to step %one {
       %x = memref.load %in[%i] : memref<40xf32>
@@ -42,7 +43,8 @@ module @tiny attributes {mekik.source_hash = "00ff", mekik.configuration = "{\"b
     return
   }
   func.func private @second(%in: memref<40xf32>, %out: memref<f32>, %scratch: memref<128xi8>, %from: index, %to: index)
-      attributes {mekik.kernel, mekik.tiles = 1 : i64, mekik.scratch = 128 : i64, mekik.operations = 1.0 : f64} {
+      attributes {mekik.kernel, mekik.tiles = 1 : i64, mekik.bytes = array<i64: 160, 4>,
+          mekik.parts = array<i64: 1, 1>, mekik.results = 1 : i64, mekik.scratch = 128 : i64, mekik.operations = 1.0 : f64} {
     %i = arith.constant 7 : index
     %x = memref.load %in[%i] : memref<40xf32>
     memref.store %x, %out[] : memref<f32>
@@ -138,6 +140,12 @@ TEST_F(Emit, TheDescriptorSaysWhatTheModuleSays) {
   EXPECT_EQ(forward.dispatches[1].line, 21);
   EXPECT_EQ(forward.dispatches[1].buffers[0].offset, 128u);
   EXPECT_EQ(forward.dispatches[1].buffers[0].arena, MEKIK_WORK);
+  const MekikBuffer *buffers = forward.dispatches[0].buffers;
+  EXPECT_EQ(buffers[0].bytes, 160u);
+  EXPECT_EQ(buffers[0].written, 0);
+  EXPECT_EQ(buffers[1].written, 1);
+  EXPECT_EQ(buffers[1].parts, 40);
+  EXPECT_EQ(forward.dispatches[1].buffers[1].bytes, 4u);
   EXPECT_EQ(forward.workBytes, 512u);
   EXPECT_EQ(forward.scratchBytes, 128u);
 

@@ -251,18 +251,23 @@ absl::Status fuzz::compareBits(ModuleOp model, const CompareOptions &options) {
     auto loaded = emit::LoadedModel::load(*object);
     if (!loaded.ok())
       return loaded.status();
-    for (int threads : options.threads) {
-      model::ModelOptions settings;
-      settings.threads = threads;
-      settings.fillWorkWithGarbage = true;
-      auto compiled = model::Model::create(*(*loaded)->model(), settings);
-      if (!compiled.ok())
-        return absl::InternalError(std::string(compiled.status().message()));
-      Comparison comparison(*compiled, absl::StrCat(cpu, ", ", threads, " threads"));
-      for (const Step &step : *steps)
-        if (absl::Status status = comparison.run(step); !status.ok())
-          return status;
-    }
+    for (int threads : options.threads)
+      for (bool lastShareFirst : {false, true}) {
+        if (lastShareFirst && threads == 1)
+          continue;
+        model::ModelOptions settings;
+        settings.threads = threads;
+        settings.fillWorkWithGarbage = true;
+        settings.lastShareFirst = lastShareFirst;
+        auto compiled = model::Model::create(*(*loaded)->model(), settings);
+        if (!compiled.ok())
+          return absl::InternalError(std::string(compiled.status().message()));
+        Comparison comparison(
+            *compiled, absl::StrCat(cpu, ", ", threads, lastShareFirst ? " shares, the last one first" : " threads"));
+        for (const Step &step : *steps)
+          if (absl::Status status = comparison.run(step); !status.ok())
+            return status;
+      }
   }
   return absl::OkStatus();
 }

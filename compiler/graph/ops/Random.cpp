@@ -53,6 +53,8 @@ int64_t RandomOp::kernelTiles() {
   return (groups + kGroupsPerTile - 1) / kGroupsPerTile;
 }
 
+bool RandomOp::tilesAreEqualParts() { return elementsOf(getResult()) % (kGroup * kGroupsPerTile) == 0; }
+
 void RandomOp::emitKernel(OpBuilder &builder, ValueRange operands, Value result, Value firstTile, Value lastTile) {
   Location loc = getLoc();
   int64_t elements = elementsOf(getResult()), wholeGroups = elements / kGroup;

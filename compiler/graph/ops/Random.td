@@ -4,7 +4,7 @@
 
 include "compiler/graph/GraphBase.td"
 
-def Graph_RandomOp : Graph_Op<"random", [DeclareOpInterfaceMethods<StandaloneOpInterface>, Differentiable]> {
+def Graph_RandomOp : Graph_Op<"random", [DeclareOpInterfaceMethods<StandaloneOpInterface, ["tilesAreEqualParts"]>, Differentiable]> {
   let summary = "Uniform in [0, 1), multiples of 2^-24";
   let description = [{The stream is an operand so that draws from different streams are one kernel.}];
   let arguments = (ins ScalarI64:$seed, ScalarI64:$step, ScalarI64:$stream);

@@ -101,16 +101,26 @@ template <int V, int B, int T, int64_t ExplodeAt = -1> struct BigramModel {
     }
   }
 
-  static constexpr MekikBuffer work(uint64_t offset) { return {offset, MEKIK_WORK, 0}; }
-  static constexpr MekikBuffer table = {0, MEKIK_PARAMETERS, 0}, momentum = {0, MEKIK_STATE, 0};
+  static constexpr MekikBuffer read(uint64_t offset, uint64_t bytes, int64_t parts) {
+    return {offset, bytes, MEKIK_WORK, 0, parts};
+  }
+  static constexpr MekikBuffer write(uint64_t offset, uint64_t bytes, int64_t parts) {
+    return {offset, bytes, MEKIK_WORK, 1, parts};
+  }
+  static constexpr uint64_t exactTableBytes = V * V * 4;
+  static constexpr MekikBuffer table = {0, exactTableBytes, MEKIK_PARAMETERS, 0, 1},
+                               tableByRows = {0, exactTableBytes, MEKIK_PARAMETERS, 0, V},
+                               newTable = {0, exactTableBytes, MEKIK_PARAMETERS, 1, V},
+                               newMomentum = {0, exactTableBytes, MEKIK_STATE, 1, V};
 
-  static constexpr MekikBuffer initBuffers[] = {work(seedAt), table};
-  static constexpr MekikBuffer forwardBuffers[] = {work(tokensAt), table, work(logitsAt)};
-  static constexpr MekikBuffer lossBuffers[] = {work(tokensAt), work(nextAt), table, work(lossAt)};
-  static constexpr MekikBuffer gradientBuffers[] = {work(tokensAt), work(nextAt), table, work(gradientAt),
-                                                    work(rowLossAt)};
-  static constexpr MekikBuffer sumBuffers[] = {work(rowLossAt), work(lossAt)};
-  static constexpr MekikBuffer updateBuffers[] = {table, momentum, work(gradientAt), work(stepAt), work(seedAt)};
+  static constexpr MekikBuffer initBuffers[] = {read(seedAt, 8, 1), newTable};
+  static constexpr MekikBuffer forwardBuffers[] = {read(tokensAt, T * 4, T), table, write(logitsAt, T * V * 4, T)};
+  static constexpr MekikBuffer lossBuffers[] = {read(tokensAt, T * 4, 1), read(nextAt, T * 4, 1), table, write(lossAt, 4, 1)};
+  static constexpr MekikBuffer gradientBuffers[] = {read(tokensAt, B * T * 4, 1), read(nextAt, B * T * 4, 1), tableByRows,
+                                                    write(gradientAt, exactTableBytes, V), write(rowLossAt, V * 4, V)};
+  static constexpr MekikBuffer sumBuffers[] = {read(rowLossAt, V * 4, 1), write(lossAt, 4, 1)};
+  static constexpr MekikBuffer updateBuffers[] = {newTable, newMomentum, read(gradientAt, exactTableBytes, V),
+                                                  read(stepAt, 8, 1), read(seedAt, 8, 1)};
 
   template <size_t N>
   static constexpr MekikDispatch dispatch(MekikKernel kernel, const char *name, const MekikBuffer (&buffers)[N],

@@ -76,6 +76,14 @@ TEST(Model, RefusesBuffersAndFunctionsThatDoNotFit) {
   Copy far;
   far.buffers[3].offset = Bigram::workBytes + 1;
   EXPECT_NE(far.problem().find("train_step, dispatch 0: buffer 3"), std::string::npos) << far.problem();
+  Copy large;
+  large.buffers[3].bytes = Bigram::workBytes;
+  EXPECT_NE(large.problem().find("train_step, dispatch 0: buffer 3"), std::string::npos) << large.problem();
+  for (int64_t parts : {0, -1, 3}) {
+    Copy odd;
+    odd.buffers[3].parts = parts;
+    EXPECT_NE(odd.problem().find("buffer 3 in " + std::to_string(parts) + " parts"), std::string::npos) << odd.problem();
+  }
   Copy arena;
   arena.buffers[0].arena = 4;
   EXPECT_NE(arena.problem(), "");
