@@ -11,6 +11,9 @@ namespace mekik {
 /// 0.25 to 2 MiB on the machines of our targets), so that writing it and reading it back costs what memory costs.
 inline constexpr int64_t kLargeBytes = 2 << 20;
 
+/// About how many elements a tile computes: enough to be worth its beginning, few enough for every thread to have some.
+inline constexpr int64_t kTileElements = 2048;
+
 #define GEN_PASS_DECL
 #include "compiler/driver/Passes.h.inc"
 

@@ -69,7 +69,10 @@ def PlanMemory : Pass<"plan-memory", "::mlir::ModuleOp"> {
 
 def EmitLoops : Pass<"emit-loops", "::mlir::ModuleOp"> {
   let summary = "Emits the loops of every kernel from its ops' own definitions";
-  let options = [Option<"cpu", "cpu", "std::string", "\"x86-64-v3\"", "target: x86-64-v3, x86-64-v4 or native">];
+  let options = [Option<"cpu", "cpu", "std::string", "\"x86-64-v3\"", "target: x86-64-v3, x86-64-v4 or native">,
+                 // Tests set it low, so that small tensors have several tiles.
+                 Option<"tileElements", "tile-elements", "int64_t", "kTileElements",
+                        "about how many elements a tile computes">];
   let dependentDialects = ["::mlir::arith::ArithDialect", "::mlir::func::FuncDialect", "::mlir::math::MathDialect",
                            "::mlir::memref::MemRefDialect", "::mlir::scf::SCFDialect", "::mlir::vector::VectorDialect"];
 }

@@ -22,7 +22,7 @@ void addPassesTo(Stage stage, mlir::OpPassManager &passes, const PipelineOptions
     return;
   case Stage::Vector:
     passes.addPass(createPlanMemory());
-    passes.addPass(createEmitLoops({options.cpu}));
+    passes.addPass(createEmitLoops({options.cpu, options.tileElements}));
     return;
   case Stage::Llvm:
     passes.addPass(createLowerToLlvm());

@@ -16,6 +16,8 @@ struct PipelineOptions {
   bool gradientFunction = false;
   /// Tensors of at least this many bytes are worth a look when memory is saved.
   int64_t largeBytes = kLargeBytes;
+  /// About how many elements a tile computes.
+  int64_t tileElements = kTileElements;
 };
 
 /// Appends the passes that lead from `stage`'s predecessor to `stage`; Gradient, Kernels, Vector or Llvm.

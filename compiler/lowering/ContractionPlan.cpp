@@ -8,15 +8,17 @@ namespace {
 
 int64_t divideCeil(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/// Multiply-adds below which a tile is mostly its own beginning: little if it reads operands where they lie, more if it
-/// packs them. And the number of tiles beyond which more help nobody.
-constexpr int64_t kTileWork = 8 * 1024;
-constexpr int64_t kPackedTileWork = 32 * 1024;
+/// Multiply-adds, as a multiple of Target::tileElements, below which a tile is mostly its own beginning: few if it reads
+/// operands where they lie, more if it packs them. And the number of tiles beyond which more help nobody.
+constexpr int64_t kTileWork = 4;
+constexpr int64_t kPackedTileWork = 16;
 constexpr int64_t kMostTiles = 256;
 /// A few tiles may be that small; many are larger, because each packs for itself.
 constexpr int64_t kFewTiles = 16;
-/// Rows that pay for packing the right operand once per tile: for a few tiles, and for two where there would be one.
-constexpr int64_t kPackedRows = 128, kPackedRowsOfTwo = 64;
+/// Rows and columns that pay for packing the other operand once per tile, as a fraction of Target::tileElements: where
+/// it comes from afar, from near, or for two tiles where there would be one.
+constexpr int64_t kFarRows = 4, kPackedRows = 16, kPackedRowsOfTwo = 32;
+constexpr int64_t kPackedColumns = 16, kDirectColumns = 32;
 constexpr int64_t kManyTilesWork = 16 * 1024 * 1024;
 /// A right operand larger than this comes from far away; few tiles should pack the same part of it.
 constexpr int64_t kFarBytes = 1024 * 1024;
@@ -166,7 +168,8 @@ void orderTiles(ContractionPlan &plan) {
     return dimension == TileOuter       ? first(plan.outer)
            : dimension == TileOuterRows ? first(plan.outerRows)
            : dimension == TileRows      ? plan.row.result
-                                        : plan.contraction.lanes.result;
+           : plan.lanes.around.size > 1 ? plan.lanes.around.result
+                                        : plan.lanes.axis.result;
   };
   llvm::stable_sort(plan.tileOrder, [&](TileDimension a, TileDimension b) { return step(a) > step(b); });
 }
@@ -179,7 +182,7 @@ void cutTiles(ContractionPlan &plan, const Target &target) {
   int64_t work = plan.outerSize * plan.outerRowsSize * plan.row.size * columns * product(contraction.contracted);
   bool packed = plan.access != RightAccess::Direct;
   auto tilesOf = [&](int64_t tileWork) {
-    return std::max(std::clamp<int64_t>(work / tileWork, 1, kFewTiles),
+    return std::max(std::clamp<int64_t>(work / (tileWork * target.tileElements), 1, kFewTiles),
                     std::min<int64_t>(work / kManyTilesWork, kMostTiles));
   };
   auto cutOuter = [&](int64_t count) {
@@ -198,14 +201,15 @@ void cutTiles(ContractionPlan &plan, const Target &target) {
   int64_t columnSplit = divideCeil(columnUnits, panelColumns);
   int64_t rowSplit = 1, rowSplitLimit = plan.outerRowsSize * rowUnits;
   bool far = product(contraction.contracted) * columns * contraction.elementBytes > kFarBytes;
-  int64_t leastRows = packed ? (far ? 512 : kPackedRows) : 2 * plan.blockRows;
-  int64_t leastColumns = plan.packsLeft ? 128 : packed ? 64 : 1;
+  auto share = [&](int64_t fraction) { return std::max<int64_t>(1, target.tileElements / fraction); };
+  int64_t leastRows = packed ? share(far ? kFarRows : kPackedRows) : 2 * plan.blockRows;
+  int64_t leastColumns = plan.packsLeft ? share(kPackedColumns) : packed ? share(kDirectColumns) : 1;
   int64_t allRows = plan.outerRowsSize * plan.row.size;
   while (columnSplit * rowSplit < wanted) {
     int64_t tileRows = allRows / rowSplit, tileColumns = columns / columnSplit;
     bool columnsDivide = columnSplit * 2 <= columnUnits && tileColumns >= 2 * leastColumns;
     bool only = packed && !far && rowSplit * columnSplit == 1 && !columnsDivide;
-    bool rowsDivide = rowSplit * 2 <= rowSplitLimit && tileRows >= 2 * (only ? kPackedRowsOfTwo : leastRows);
+    bool rowsDivide = rowSplit * 2 <= rowSplitLimit && tileRows >= 2 * (only ? share(kPackedRowsOfTwo) : leastRows);
     if (rowsDivide && (!columnsDivide || packed || tileRows >= tileColumns))
       rowSplit *= 2;
     else if (columnsDivide)

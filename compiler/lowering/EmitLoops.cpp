@@ -121,8 +121,8 @@ private:
       emitColumns(builder, kernel, operands, results, first, last);
       return {columnsTiles(kernel), operandsWhole(columnsResultParts(kernel))};
     }
-    emitRows(builder, kernel, operands, results, first, last);
-    return {rowsTiles(kernel), rowsParts(kernel)};
+    emitRows(builder, kernel, operands, results, first, last, target);
+    return {rowsTiles(kernel, target), rowsParts(kernel, target)};
   }
 
   static int64_t bytesOf(MemRefType type) {
@@ -169,6 +169,7 @@ struct EmitLoops : mekik::impl::EmitLoopsBase<EmitLoops> {
       getOperation().emitError(std::string(target.status().message()));
       return signalPassFailure();
     }
+    target->tileElements = std::max<int64_t>(1, tileElements);
     (void)forEachKernel(getOperation(), [&](func::FuncOp kernel) { // cannot fail
       LoopEmitter(kernel, *target).run();
       return success();

@@ -20,13 +20,12 @@ using numerics::Number;
 
 namespace {
 
-constexpr int64_t kElementsPerTile = 2048;
 /// Rows of at most this many elements are held in registers whole.
 constexpr int64_t kStraightLineRow = 128;
 
 /// What the body of a kernel of kind rows looks like.
 struct RowsKernel {
-  explicit RowsKernel(func::FuncOp kernel) {
+  RowsKernel(func::FuncOp kernel, const Target &target) {
     Block &body = kernel.getBody().front();
     bool uniform = true;
     for (Operation &op : body.without_terminator()) {
@@ -51,7 +50,7 @@ struct RowsKernel {
     rows = 1;
     for (int64_t size : ArrayRef<int64_t>(domain).drop_back(domain.empty() ? 0 : 1))
       rows *= size;
-    cutTiles();
+    cutTiles(target.tileElements);
   }
 
   void widen(ArrayRef<int64_t> shape) {
@@ -59,14 +58,14 @@ struct RowsKernel {
       domain.assign(shape.begin(), shape.end());
   }
 
-  /// Tiles of about kElementsPerTile, all alike if their number can be found: what lies in memory as the domain does is
+  /// Tiles of about `elements`, all alike if their number can be found: what lies in memory as the domain does is
   /// then in equal parts, which threads need not wait for each other to touch. Among such numbers one that common numbers
   /// of threads divide.
-  void cutTiles() {
+  void cutTiles(int64_t elements) {
     int64_t units = flat ? rows * columns : rows;
-    unitsPerTile = flat ? kElementsPerTile : std::max<int64_t>(1, kElementsPerTile / columns);
+    unitsPerTile = flat ? llvm::alignTo(elements, kLanes) : std::max<int64_t>(1, elements / columns);
     tiles = (units + unitsPerTile - 1) / unitsPerTile;
-    int64_t most = rows * columns < kElementsPerTile / 2 ? tiles : 2 * tiles;
+    int64_t most = rows * columns < elements / 2 ? tiles : 2 * tiles;
     for (int64_t step : {8, 4, 2, 1})
       for (int64_t count = (tiles + step - 1) / step * step; count <= most; count += step)
         if (units % (count * (flat ? kLanes : 1)) == 0) {
@@ -79,7 +78,7 @@ struct RowsKernel {
   /// Of a value that lies in memory as the domain, or as the domain without its last axis.
   int64_t partsOf(Value value) const {
     ArrayRef<int64_t> shape = shapeOf(value), all(domain);
-    bool follows = !all.empty() && (shape == all || shape == all.drop_back());
+    bool follows = !all.empty() && (shape == all || (!flat && shape == all.drop_back()));
     return follows && unitsPerTile * tiles == (flat ? rows * columns : rows) ? tiles : 1;
   }
 
@@ -404,10 +403,10 @@ SmallVector<Value> flattened(OpBuilder &builder, Location loc, ValueRange buffer
 
 } // namespace
 
-int64_t lowering::rowsTiles(func::FuncOp kernel) { return RowsKernel(kernel).tiles; }
+int64_t lowering::rowsTiles(func::FuncOp kernel, const Target &target) { return RowsKernel(kernel, target).tiles; }
 
-SmallVector<int64_t> lowering::rowsParts(func::FuncOp kernel) {
-  RowsKernel shape(kernel);
+SmallVector<int64_t> lowering::rowsParts(func::FuncOp kernel, const Target &target) {
+  RowsKernel shape(kernel, target);
   InPlaceReads inPlace;
   SmallVector<int64_t> parts;
   for (Value operand : kernel.getArguments())
@@ -418,8 +417,8 @@ SmallVector<int64_t> lowering::rowsParts(func::FuncOp kernel) {
 }
 
 void lowering::emitRows(OpBuilder &builder, func::FuncOp kernel, ValueRange operands, ValueRange results, Value first,
-                        Value last) {
-  RowsKernel shape(kernel);
+                        Value last, const Target &target) {
+  RowsKernel shape(kernel, target);
   if (shape.flat) {
     SmallVector<Value> flatOperands = flattened(builder, kernel.getLoc(), operands);
     SmallVector<Value> flatResults = flattened(builder, kernel.getLoc(), results);

@@ -19,6 +19,8 @@ struct Target {
   int64_t vectorBytes = 0; // of one vector register
   int64_t registers = 0;   // vector registers
 
+  int64_t tileElements = 2048; // about how many elements a tile computes
+
   int64_t contractionDepth = 0; // elements of k between two visits of an accumulator to memory
   int64_t packedBytes = 0;      // what one packed panel of a contraction may occupy of the second-level cache
 

@@ -208,12 +208,13 @@ private:
   std::string where;
 };
 
-absl::StatusOr<std::string> compile(ModuleOp derived, const std::string &cpu, std::optional<int64_t> largeBytes) {
+absl::StatusOr<std::string> compile(ModuleOp derived, const std::string &cpu, const CompareOptions &compare) {
   OwningOpRef<ModuleOp> module = derived.clone();
   PassManager passes(module->getContext(), ModuleOp::getOperationName());
   driver::PipelineOptions options;
   options.cpu = cpu;
-  options.largeBytes = largeBytes.value_or(options.largeBytes);
+  options.largeBytes = compare.largeBytes.value_or(options.largeBytes);
+  options.tileElements = compare.tileElements.value_or(options.tileElements);
   for (driver::Stage stage : {driver::Stage::Kernels, driver::Stage::Vector, driver::Stage::Llvm})
     driver::addPassesTo(stage, passes, options);
   if (failed(passes.run(*module)))
@@ -245,7 +246,7 @@ absl::Status fuzz::compareBits(ModuleOp model, const CompareOptions &options) {
   for (const std::string &cpu : options.targets) {
     if (!runsHere(cpu))
       continue;
-    absl::StatusOr<std::string> object = compile(*derived, cpu, options.largeBytes);
+    absl::StatusOr<std::string> object = compile(*derived, cpu, options);
     if (!object.ok())
       return absl::InternalError(absl::StrCat(cpu, ": ", object.status().message()));
     auto loaded = emit::LoadedModel::load(*object);

@@ -16,7 +16,7 @@ struct CompareOptions {
   std::vector<int> threads = {1, 2, 3, 4}; ///< also their shares one after the other, the last one first
   int steps = 2;
   uint64_t seed = 7; ///< of parameters, inputs and drops
-  std::optional<int64_t> largeBytes; ///< of PipelineOptions; without it, theirs
+  std::optional<int64_t> largeBytes, tileElements; ///< of PipelineOptions; without them, theirs
 };
 
 /// Derives, compiles and runs every function of `model` (stage `graph`) and compares all parameters, optimizer state,

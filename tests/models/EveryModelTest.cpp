@@ -52,13 +52,14 @@ TEST_P(EveryModel, GivesTheEvaluatorsBitsOnEveryTargetAndNumberOfThreads) {
   ASSERT_TRUE(compiler.ok()) << messages << compiler.status();
   absl::Status status = fuzz::compareBits((*compiler)->module());
   EXPECT_TRUE(status.ok()) << status.message();
-  // And as a model is compiled whose tensors are large.
+  // And as a model is compiled whose tensors are large and have many tiles.
   fuzz::CompareOptions large;
   large.largeBytes = 0;
+  large.tileElements = 64;
   large.targets = {"x86-64-v3"};
   large.threads = {2};
   status = fuzz::compareBits((*compiler)->module(), large);
-  EXPECT_TRUE(status.ok()) << "all tensors large: " << status.message();
+  EXPECT_TRUE(status.ok()) << "all tensors large and in many tiles: " << status.message();
 }
 
 INSTANTIATE_TEST_SUITE_P(Models, EveryModel, testing::ValuesIn(models()),
