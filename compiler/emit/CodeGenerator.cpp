@@ -15,9 +15,10 @@
 namespace mekik::emit {
 namespace {
 
-// Without the check, which is fatal, that one run of instcombine leaves nothing for a second.
-constexpr const char *kPasses = "function(sroa,early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,"
-                                "loop-mssa(licm),gvn,instcombine<no-verify-fixpoint>,dse,simplifycfg)";
+// No pass that finds nothing in kernels: they hold no memory of their own that could become values, and no store that
+// another one covers. Without the check, which is fatal, that one run of instcombine leaves nothing for a second.
+constexpr const char *kPasses = "function(early-cse<memssa>,simplifycfg,instcombine<no-verify-fixpoint>,loop-mssa(licm),"
+                                "early-cse<memssa>,instcombine<no-verify-fixpoint>,simplifycfg)";
 
 void initializeTargets() {
   static std::once_flag once;

@@ -7,6 +7,7 @@
 #include "compiler/emit/Link.h"
 #include "compiler/emit/Symbols.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
+#include "mlir/IR/SymbolTable.h"
 #include "mlir/Target/LLVMIR/Dialect/Builtin/BuiltinToLLVMIRTranslation.h"
 #include "mlir/Target/LLVMIR/Dialect/LLVMIR/LLVMToLLVMIRTranslation.h"
 #include "llvm/Object/ObjectFile.h"
@@ -19,10 +20,17 @@ namespace mekik::emit {
 namespace {
 
 namespace LLVM = mlir::LLVM;
-using Pieces = std::vector<mlir::OwningOpRef<mlir::ModuleOp>>;
 
-/// Kernels a piece: few enough to share among threads, enough that setting up passes costs nothing.
-constexpr size_t kPieceFunctions = 8;
+/// A kernel is two functions: its body, and the entry that calls it.
+struct Kernel {
+  llvm::SmallVector<LLVM::LLVMFuncOp, 2> functions;
+  size_t size = 0, number = 0;
+};
+
+using Piece = std::vector<Kernel>;
+
+/// Pieces a module is divided into: enough to share among threads evenly, and that setting up passes costs little.
+constexpr size_t kPieces = 12;
 
 void registerTranslations(mlir::MLIRContext &context) {
   mlir::DialectRegistry registry;
@@ -31,24 +39,52 @@ void registerTranslations(mlir::MLIRContext &context) {
   context.appendDialectRegistry(registry);
 }
 
-/// Modules that hold copies of the functions, an entry and its body always together.
-Pieces divide(mlir::ModuleOp module, size_t pieceFunctions) {
-  Pieces pieces;
-  size_t held = pieceFunctions;
+std::vector<Kernel> kernelsOf(mlir::ModuleOp module) {
+  std::vector<Kernel> kernels;
+  mlir::SymbolTable symbols(module);
   for (auto entry : module.getOps<LLVM::LLVMFuncOp>()) {
     if (entry.getLinkage() == LLVM::Linkage::Internal)
       continue; // comes along with its entry
-    if (held == pieceFunctions) {
-      pieces.push_back(mlir::ModuleOp::create(module.getLoc()));
+    Kernel &kernel = kernels.emplace_back();
+    kernel.number = kernels.size();
+    if (auto body = symbols.lookup<LLVM::LLVMFuncOp>((entry.getName() + ".body").str()))
+      kernel.functions.push_back(body);
+    kernel.functions.push_back(entry);
+    for (LLVM::LLVMFuncOp function : kernel.functions)
+      function.walk([&](mlir::Operation *) { ++kernel.size; });
+  }
+  return kernels;
+}
+
+/// Large kernels first and by themselves, so that no thread is left with one at the end; small ones together.
+std::vector<Piece> divide(std::vector<Kernel> kernels) {
+  size_t total = 0;
+  for (const Kernel &kernel : kernels)
+    total += kernel.size;
+  llvm::sort(kernels, [](const Kernel &a, const Kernel &b) {
+    return a.size != b.size ? a.size > b.size : a.number < b.number;
+  });
+  std::vector<Piece> pieces;
+  size_t held = total;
+  for (Kernel &kernel : kernels) {
+    if (held + kernel.size > total / kPieces) {
+      pieces.emplace_back();
       held = 0;
     }
-    ++held;
-    mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(pieces.back()->getBody());
-    if (auto body = module.lookupSymbol<LLVM::LLVMFuncOp>(entry.getName().str() + ".body"))
-      builder.clone(*body);
-    builder.clone(*entry);
+    held += kernel.size;
+    pieces.back().push_back(std::move(kernel));
   }
   return pieces;
+}
+
+/// A module that holds copies of the functions.
+mlir::OwningOpRef<mlir::ModuleOp> moduleOf(mlir::ModuleOp whole, const Piece &piece) {
+  mlir::OwningOpRef<mlir::ModuleOp> module = mlir::ModuleOp::create(whole.getLoc());
+  mlir::OpBuilder builder = mlir::OpBuilder::atBlockEnd(module->getBody());
+  for (const Kernel &kernel : piece)
+    for (LLVM::LLVMFuncOp function : kernel.functions)
+      builder.clone(*function);
+  return module;
 }
 
 absl::StatusOr<std::unique_ptr<llvm::Module>> makeIr(CodeGenerator &generator, mlir::ModuleOp piece,
@@ -65,8 +101,9 @@ absl::StatusOr<std::unique_ptr<llvm::Module>> makeIr(CodeGenerator &generator, m
   return module;
 }
 
-absl::StatusOr<std::string> compilePiece(CodeGenerator &generator, mlir::ModuleOp piece, const ObjectOptions &options) {
-  auto module = makeIr(generator, piece, options);
+absl::StatusOr<std::string> compilePiece(CodeGenerator &generator, mlir::ModuleOp whole, const Piece &piece,
+                                         const ObjectOptions &options) {
+  auto module = makeIr(generator, *moduleOf(whole, piece), options);
   if (!module.ok())
     return module.status();
   return generator.generate(**module, llvm::CodeGenFileType::ObjectFile);
@@ -107,10 +144,7 @@ absl::StatusOr<std::string> emitText(mlir::ModuleOp module, const lowering::Targ
   auto generator = CodeGenerator::create(target);
   if (!generator.ok())
     return generator.status();
-  Pieces pieces = divide(module, size_t(-1));
-  if (pieces.empty())
-    pieces.push_back(mlir::ModuleOp::create(module.getLoc()));
-  auto ir = makeIr(**generator, *pieces[0], options);
+  auto ir = makeIr(**generator, *moduleOf(module, kernelsOf(module)), options);
   if (!ir.ok())
     return ir.status();
   if (hasDescriptor(module))
@@ -128,7 +162,7 @@ absl::StatusOr<std::string> emitText(mlir::ModuleOp module, const lowering::Targ
 absl::StatusOr<std::string> emitObject(mlir::ModuleOp module, const lowering::Target &target,
                                        const ObjectOptions &options) {
   registerTranslations(*module.getContext());
-  Pieces pieces = divide(module, kPieceFunctions);
+  std::vector<Piece> pieces = divide(kernelsOf(module));
   std::vector<absl::StatusOr<std::string>> objects(pieces.size() + (hasDescriptor(module) ? 1 : 0), std::string());
   if (objects.empty())
     return absl::InvalidArgumentError("the module holds no kernels, so there is no object to write");
@@ -137,7 +171,7 @@ absl::StatusOr<std::string> emitObject(mlir::ModuleOp module, const lowering::Ta
     auto generator = CodeGenerator::create(target);
     for (size_t number; (number = next++) < objects.size();)
       objects[number] = !generator.ok()          ? generator.status()
-                        : number < pieces.size() ? compilePiece(**generator, *pieces[number], options)
+                        : number < pieces.size() ? compilePiece(**generator, module, pieces[number], options)
                                                  : compileDescriptor(**generator, module, target);
   };
   std::vector<std::thread> threads;
