@@ -16,7 +16,8 @@ namespace {
 /// SplitMix64: the same numbers everywhere, which std:: distributions do not promise.
 class Random {
 public:
-  explicit Random(uint64_t seed) : state(seed * 0x9E3779B97F4A7C15u + 0x1234567) {}
+  // Seeds lie apart by another number than steps, or neighbours would draw the same numbers, one step later.
+  explicit Random(uint64_t seed) : state(seed * 0xD1342543DE82EF95u + 0x1234567) {}
   uint64_t next() {
     uint64_t z = state += 0x9E3779B97F4A7C15u;
     z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
