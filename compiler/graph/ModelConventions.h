@@ -74,6 +74,12 @@ inline constexpr llvm::StringLiteral kTiles = "mekik.tiles";
 inline constexpr llvm::StringLiteral kBytes = "mekik.bytes";
 inline constexpr llvm::StringLiteral kParts = "mekik.parts";
 inline constexpr llvm::StringLiteral kResults = "mekik.results";
+/// FloatAttr f64: cycles of one core for one dispatch as its instructions alone would take, and the bytes that it moves
+/// beyond the nearest caches; estimates, set when loops are emitted.
+inline constexpr llvm::StringLiteral kCycles = "mekik.cycles";
+inline constexpr llvm::StringLiteral kTraffic = "mekik.traffic";
+/// UnitAttr: the kernel is a contraction; set when loops are emitted.
+inline constexpr llvm::StringLiteral kContraction = "mekik.contraction";
 /// IntegerAttr i64: bytes of scratch a thread needs; set when loops are emitted.
 inline constexpr llvm::StringLiteral kScratch = "mekik.scratch";
 /// FloatAttr f64: floating-point operations of one dispatch.

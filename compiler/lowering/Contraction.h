@@ -41,6 +41,9 @@ struct Contraction {
   llvm::SmallVector<ContractionAxis> columns;    // right and result, without `lanes`
   llvm::SmallVector<ContractionAxis> contracted; // both operands, in the order of the left operand as written
 
+  /// The share of products that take part, about: a half if there is a triangle.
+  double share() const { return hasTriangle ? 0.5 : 1; }
+
   /// Labels as in ContractionOpInterface, shapes of the two operands as written. The left operand may be read in other
   /// steps than those of its shape. A triangle is two labels, the later one first, or empty.
   static Contraction analyze(llvm::StringRef leftLabels, llvm::StringRef rightLabels, llvm::StringRef resultLabels,
@@ -123,6 +126,10 @@ struct ContractionPlan {
                                         : columnTiles;
   }
   ContractionParts parts() const;
+  /// Of all tiles, by the instructions of the register blocks: cycles of one core.
+  double cycles() const;
+  /// Of all tiles: bytes of operands read, as often as a tile packs or streams them, and of accumulators visited.
+  double traffic() const;
   /// Elements of the panels of the right operand that a tile has at a time.
   int64_t rightPanelElements() const;
   /// Elements from the panel of one row block to the next. Not a power of two, so that one step of k of all row blocks

@@ -276,6 +276,27 @@ ContractionParts ContractionPlan::parts() const {
   return {partsOf(&ContractionAxis::left), partsOf(&ContractionAxis::right), partsOf(&ContractionAxis::result)};
 }
 
+double ContractionPlan::cycles() const {
+  int64_t vectors = divideCeil(lanes.size(), width);
+  double steps = double(outerSize * outerRowsSize * product(contraction.contracted));
+  return steps * coverCycles(row.size, vectors, blockRows, blockVectors, contraction.lanesInBatch) *
+         contraction.share();
+}
+
+double ContractionPlan::traffic() const {
+  double rows = double(outerRowsSize * row.size), columns = double(lanes.size());
+  double depth = double(product(contraction.contracted));
+  // What is small stays in a near cache from one tile, or one block of k, to the next.
+  auto bytes = [&](double elements, int64_t times, double near) {
+    double all = elements * double(contraction.elementBytes);
+    return near * double(contraction.elementBytes) > double(kFarBytes) ? all * double(times) : all;
+  };
+  double left = bytes(rows * depth, columnTiles, rows * depth);
+  double right = bytes(columns * depth, outerRowTiles * rowTiles, columns * depth);
+  double result = bytes(rows * columns, 2 * depthBlocks - 1, double(tileRows * tileOuterRows * tileColumns));
+  return double(outerSize) * (left + right + result) * contraction.share();
+}
+
 int64_t ContractionPlan::rightPanelElements() const {
   return access == RightAccess::Direct ? 0 : divideCeil(tileColumns, width) * width * depthElements;
 }

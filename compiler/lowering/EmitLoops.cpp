@@ -7,6 +7,7 @@
 #include "compiler/lowering/EmitColumns.h"
 #include "compiler/lowering/EmitContraction.h"
 #include "compiler/lowering/EmitRows.h"
+#include "compiler/lowering/InstructionCount.h"
 #include "compiler/lowering/Target.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/LLVMIR/LLVMDialect.h"
@@ -71,6 +72,7 @@ public:
     Value scratch = scratchBytes > 0 ? arguments[inputs + outputs] : Value();
     Value first = arguments[arguments.size() - 2], last = arguments.back();
     auto [tiles, parts] = emit(operands, results, scratch, first, last);
+    estimate(loops, tiles);
     SmallVector<int64_t> bytes;
     for (Value buffer : arguments.take_front(inputs + outputs))
       bytes.push_back(bytesOf(cast<MemRefType>(buffer.getType())));
@@ -84,6 +86,23 @@ public:
   }
 
 private:
+  void estimate(func::FuncOp loops, int64_t tiles) {
+    double cycles = 0, traffic = 0;
+    if (auto contraction = dyn_cast_or_null<graph::ContractionOpInterface>(leader)) {
+      ContractionPlan plan = planContraction(contraction, target);
+      cycles = plan.cycles();
+      traffic = plan.traffic();
+      loops->setAttr(graph::kContraction, builder.getUnitAttr());
+    } else {
+      cycles = countCycles(loops, tiles, target);
+      for (Type type : loops.getArgumentTypes())
+        if (auto memory = dyn_cast<MemRefType>(type))
+          traffic += static_cast<double>(bytesOf(memory));
+    }
+    loops->setAttr(graph::kCycles, builder.getF64FloatAttr(cycles));
+    loops->setAttr(graph::kTraffic, builder.getF64FloatAttr(traffic));
+  }
+
   /// The number of tiles; for each operand and result the parts of its buffer (MekikBuffer::parts).
   struct Cut {
     int64_t tiles;

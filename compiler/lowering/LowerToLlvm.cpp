@@ -80,8 +80,8 @@ void addEntry(LLVM::LLVMFuncOp body) {
   auto scratch = body->getAttrOfType<mlir::IntegerAttr>(graph::kScratch);
   bool takesScratch = scratch && scratch.getInt() > 0;
   for (llvm::StringRef attribute :
-       {graph::kKernel, graph::kTiles, graph::kBytes, graph::kParts, graph::kResults, graph::kScratch,
-        graph::kOperations, graph::kInPlace})
+       {graph::kKernel, graph::kTiles, graph::kBytes, graph::kParts, graph::kResults, graph::kCycles, graph::kTraffic, graph::kContraction,
+        graph::kScratch,        graph::kOperations, graph::kInPlace})
     if (mlir::Attribute value = body->removeAttr(attribute))
       entry->setAttr(attribute, value);
 

@@ -92,6 +92,15 @@ class Bench:
                           self.seconds if seconds is None else seconds, "--least-calls", least)
         return json.loads(out)
 
+    def estimate(self, name, defines):
+        """What `mekik plan` expects of a training step on this machine, which it measures anew, as it does once for a
+        user: {"one_core_seconds": S, "all_cores_seconds": S, ...}."""
+        cache = self.fresh("cache")
+        cache.mkdir(parents=True)
+        out, _ = self.run(self.program("mekik"), "plan", self.model(name), "--json", *define_words(defines),
+                          env=dict(os.environ, MEKIK_CACHE=str(cache)))
+        return json.loads(out)["step"]
+
     def profile(self, library, function, threads):
         _, table = self.run(self.program("mekik-bench-calls"), library, function, "--threads", threads, "--seconds",
                             self.seconds, "--profile")

@@ -1,5 +1,6 @@
-// What this machine can do at most: fused multiply-adds a second in registers, and bytes a second read from memory. The
-// limits in docs/performance.md are made of these two numbers, measured in the same run as what is held against them.
+// What this machine can do at most: fused multiply-adds a second in registers, and bytes a second between memory and an
+// optimizer's update. The limits in docs/performance.md are made of these two numbers, measured in the same run as what
+// is held against them.
 //
 //   mekik-bench-peak [THREADS [SECONDS]]
 //
@@ -16,6 +17,7 @@
 #include <vector>
 
 #include <immintrin.h>
+#include <sys/mman.h>
 
 namespace {
 
@@ -54,23 +56,54 @@ double multiplyAdds(double seconds) {
   return __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? chains256(seconds) : 0;
 }
 
-/// Bytes a second of reading, going on where `place` stands, so that nothing read is still in a cache.
-double readMemory(const std::vector<uint64_t> &words, size_t &place, double seconds) {
-  constexpr size_t stretch = 1 << 17; // words: 1 MiB between two looks at the clock
-  double begun = now(), spent;
-  size_t done = 0;
-  uint64_t sums[8] = {};
-  do {
-    for (size_t i = place; i < place + stretch; i += 8)
-      for (size_t lane = 0; lane < 8; ++lane)
-        sums[lane] |= words[i + lane];
-    asm volatile("" : : "r"(sums) : "memory");
-    place = (place + stretch) % words.size();
-    done += stretch * sizeof(uint64_t);
-    spent = now() - begun;
-  } while (spent < seconds);
-  return double(done) / spent;
-}
+/// One pass of an optimizer without its arithmetic: four arrays are read, three of them written.
+#define MEKIK_UPDATE(TARGET, NAME)                                                                                     \
+  __attribute__((target(TARGET))) void NAME(const float *__restrict gradient, float *__restrict parameter,            \
+                                            float *__restrict first, float *__restrict second, size_t count) {        \
+    for (size_t i = 0; i < count; ++i) {                                                                               \
+      parameter[i] += gradient[i];                                                                                     \
+      first[i] += gradient[i];                                                                                         \
+      second[i] += gradient[i];                                                                                        \
+    }                                                                                                                  \
+  }
+
+MEKIK_UPDATE("avx2", update256)
+MEKIK_UPDATE("avx512f", update512)
+
+/// Arrays larger than the share of a last-level cache that a thread can hold on to, on huge pages if the system has
+/// them, as the arenas of a model are.
+class Memory {
+public:
+  static constexpr size_t bytes = size_t{512} << 20, count = bytes / sizeof(float) / 4;
+
+  Memory() : place(static_cast<float *>(std::aligned_alloc(2 << 20, bytes))) {
+    if (!place)
+      std::abort();
+    madvise(place, bytes, MADV_HUGEPAGE);
+    std::memset(place, 0, bytes);
+  }
+  Memory(const Memory &) = delete;
+  ~Memory() { std::free(place); }
+
+  /// Bytes read and written a second by updates, going on where the last call ended, so that nothing is still in a cache.
+  double update(double seconds) {
+    constexpr size_t stretch = 1 << 16; // elements between two looks at the clock
+    auto run = __builtin_cpu_supports("avx512f") ? update512 : update256;
+    double begun = now(), spent;
+    size_t done = 0;
+    do {
+      run(place + next, place + count + next, place + 2 * count + next, place + 3 * count + next, stretch);
+      next = (next + stretch) % count;
+      done += stretch * 7 * sizeof(float);
+      spent = now() - begun;
+    } while (spent < seconds);
+    return double(done) / spent;
+  }
+
+private:
+  float *place;
+  size_t next = 0;
+};
 
 /// The best sum of what all threads reach in one slice of 5 ms that they begin together. Slices are short, so that on
 /// a machine with other work some of them are left alone.
@@ -112,12 +145,9 @@ int main(int count, char **words) {
   int threads = count > 1 ? std::clamp(std::atoi(words[1]), 1, 256) : 1;
   double seconds = count > 2 ? std::clamp(std::atof(words[2]), 0.01, 60.0) : 0.5;
   double operations = onThreads(threads, seconds, [&](int, double slice) { return multiplyAdds(slice); });
-  // Larger than the share of a last-level cache that a thread can hold on to.
-  std::vector<std::vector<uint64_t>> memory(static_cast<size_t>(threads), std::vector<uint64_t>(64 << 20, 1));
-  std::vector<size_t> places(static_cast<size_t>(threads));
-  double bytes = onThreads(threads, seconds, [&](int thread, double slice) {
-    return readMemory(memory[size_t(thread)], places[size_t(thread)], slice);
-  });
+  std::vector<Memory> memory(static_cast<size_t>(threads));
+  double bytes =
+      onThreads(threads, seconds, [&](int thread, double slice) { return memory[size_t(thread)].update(slice); });
   std::printf("{\"threads\":%d,\"operations_per_second\":%.4g,\"bytes_per_second\":%.4g}\n", threads, operations,
               bytes);
   return 0;

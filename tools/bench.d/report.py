@@ -1,5 +1,6 @@
 """Results as text for people, as tables of docs/performance.md, and as pictures beside it."""
 import math
+import os
 import re
 import textwrap
 
@@ -50,7 +51,7 @@ def machine(results):
         text += (f" **It was busy with other work: a load of up to {busy:.0f} before a row began.** That makes every "
                  "time longer, those of several threads most, of Mekik and peers alike, and the shares of the limit "
                  "smaller.")
-    return textwrap.fill(text, 120) + "\n\n" + table(["threads", "multiply-adds", "memory, read"], body)
+    return textwrap.fill(text, 120) + "\n\n" + table(["threads", "multiply-adds", "memory, updates"], body)
 
 
 def calls(results):
@@ -74,6 +75,18 @@ def calls(results):
             body.append([row["title"], entry["threads"], ms(entry["limit_ms"]), with_spread(entry["mekik"]),
                          f"{100 * share:.0f} %", goal, best, ratio])
     return table(["work", "threads", "limit", "Mekik", "of the limit", "goal", "best peer", "peer / Mekik"], body)
+
+
+def estimates(results):
+    body = []
+    for row in chosen(results, "calls"):
+        for entry in row["threads"] if row.get("estimate") else []:
+            key = {1: "one_core_seconds", os.cpu_count(): "all_cores_seconds"}.get(entry["threads"])
+            if key:
+                expected = 1e3 * row["estimate"][key]
+                body.append([row["title"], entry["threads"], ms(expected), with_spread(entry["mekik"]),
+                             f"{100 * (expected / entry['mekik']['median'] - 1):+.0f} %"])
+    return table(["work", "threads", "`mekik plan`", "measured", "difference"], body)
 
 
 def training(results):
@@ -184,7 +197,7 @@ def scaling(results):
                      for name, _ in pictures(results))
 
 
-BLOCKS = {"machine": machine, "calls": calls, "training": training, "compile": compiling, "memory": memory,
+BLOCKS = {"machine": machine, "calls": calls, "training": training, "compile": compiling, "memory": memory, "estimates": estimates,
           "profile": profiles, "matrices": matrices, "scaling": scaling}
 
 
@@ -221,7 +234,7 @@ def write(root, results):
             raise Failure(f"{page}: expected the lines '<!-- bench: {name} -->' and '<!-- bench: end -->'; put them "
                           "where the table belongs")
         if results and (name == "machine" or chosen(results, name)
-                        or (name in ("memory", "profile") and chosen(results, "calls"))):
+                        or (name in ("memory", "profile", "estimates") and chosen(results, "calls"))):
             made = block(results)
             content = pattern.sub(lambda match: match[1] + "\n" + made + "\n\n" + match[2], content)
     written = []

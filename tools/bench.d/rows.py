@@ -32,6 +32,8 @@ class Calls:
         bench.say(f"{self.title}: compiling")
         library = bench.shared_library(self.model, self.defines)
         found = {"kind": "calls", "title": self.title, "function": self.function, "threads": []}
+        if self.function == "train_step":
+            found["estimate"] = bench.estimate(self.model, self.defines)
         for threads in bench.threads:
             bench.say(f"{self.title}: {threads} thread{'s' if threads > 1 else ''}")
             limit = bench.limit(threads)

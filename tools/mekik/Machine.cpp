@@ -18,7 +18,7 @@ namespace {
 using base::concat;
 
 constexpr int parts = 5;
-constexpr auto partLength = std::chrono::milliseconds(100);
+constexpr auto partLength = std::chrono::milliseconds(40);
 typedef float Lanes __attribute__((vector_size(64)));
 
 /// Independent chains, enough of them to hide the latency of an fma and few enough to stay in registers. The result
@@ -36,18 +36,62 @@ template <int Chains> [[gnu::always_inline]] inline float chains(int64_t rounds,
   return result;
 }
 
+constexpr int64_t productDepth = 256, productRows = 96, productColumns = 256;
+
+/// Rows of a result as a kernel computes them: `Rows` x 32 sums in registers, operands in panels of the second-level
+/// cache.
+template <int Rows> [[gnu::always_inline]] inline void product(const float *left, const float *right, float *result) {
+  for (int64_t column = 0; column < productColumns; column += 32)
+    for (int64_t row = 0; row + Rows <= productRows; row += Rows) {
+      const float *from = left + row * productDepth, *panel = right + column * productDepth;
+      Lanes sums[Rows][2] = {};
+      for (int64_t k = 0; k < productDepth; ++k, panel += 32, from += Rows) {
+        Lanes near, far;
+        __builtin_memcpy(&near, panel, sizeof near);
+        __builtin_memcpy(&far, panel + 16, sizeof far);
+        constexpr Lanes ones = Lanes{} + 1.0f; // times a number: all lanes that number, without an instruction
+#pragma GCC unroll 16
+        for (int r = 0; r < Rows; ++r) {
+          Lanes element = ones * from[r];
+          sums[r][0] = __builtin_elementwise_fma(element, near, sums[r][0]);
+          sums[r][1] = __builtin_elementwise_fma(element, far, sums[r][1]);
+        }
+      }
+#pragma GCC unroll 16
+      for (int r = 0; r < Rows; ++r)
+        __builtin_memcpy(result + (row + r) * productColumns + column, sums[r], sizeof sums[r]);
+    }
+}
+
 constexpr int64_t rounds = 20000;
-constexpr int wideChains = 12, narrowChains = 6;
+constexpr int wideChains = 12, narrowChains = 6, wideRows = 12, narrowRows = 3;
+
+/// Four arrays one behind the other, three of which are changed.
+[[gnu::always_inline]] inline void updateArrays(float *arrays, int64_t count) {
+  for (int64_t i = 0; i < count; ++i)
+    for (int64_t array = 1; array < 4; ++array)
+      arrays[array * count + i] += arrays[i];
+}
 
 #if defined(__x86_64__)
-[[gnu::target("avx512f")]] float wide(float factor) { return chains<wideChains>(rounds, factor); }
-[[gnu::target("avx2,fma")]] float narrow(float factor) { return chains<narrowChains>(rounds, factor); }
+#define MEKIK_WIDE [[gnu::target("avx512f")]]
+#define MEKIK_NARROW [[gnu::target("avx2,fma")]]
 bool isWide() { return __builtin_cpu_supports("avx512f"); }
 #else
-float wide(float factor) { return chains<wideChains>(rounds, factor); }
-float narrow(float factor) { return chains<narrowChains>(rounds, factor); }
+#define MEKIK_WIDE
+#define MEKIK_NARROW
 bool isWide() { return false; }
 #endif
+MEKIK_WIDE float wide(float factor) { return chains<wideChains>(rounds, factor); }
+MEKIK_NARROW float narrow(float factor) { return chains<narrowChains>(rounds, factor); }
+MEKIK_WIDE void wideProduct(const float *left, const float *right, float *result) {
+  product<wideRows>(left, right, result);
+}
+MEKIK_NARROW void narrowProduct(const float *left, const float *right, float *result) {
+  product<narrowRows>(left, right, result);
+}
+MEKIK_WIDE void wideUpdate(float *arrays, int64_t count) { updateArrays(arrays, count); }
+MEKIK_NARROW void narrowUpdate(float *arrays, int64_t count) { updateArrays(arrays, count); }
 
 /// Processor time of this thread: what neighbours take of the machine in between does not count.
 double threadSeconds() {
@@ -56,23 +100,47 @@ double threadSeconds() {
   return static_cast<double>(now.tv_sec) + 1e-9 * static_cast<double>(now.tv_nsec);
 }
 
-/// Operations a second in each part, all cores starting together.
-void measureCore(std::chrono::steady_clock::time_point start, double (&speeds)[parts], float &used) {
-  bool useWide = isWide();
-  double operations = 2.0 * 16 * (useWide ? wideChains : narrowChains) * static_cast<double>(rounds);
-  std::this_thread::sleep_until(start);
-  for (int part = 0; part < parts; ++part) {
-    auto end = start + (part + 1) * partLength;
-    double begin = threadSeconds();
-    int64_t calls = 0;
-    do {
-      used += useWide ? wide(0.5f) : narrow(0.5f);
-      ++calls;
-    } while (std::chrono::steady_clock::now() < end);
-    double seconds = threadSeconds() - begin;
-    speeds[part] = seconds > 0 ? operations * static_cast<double>(calls) / seconds : 0;
-  }
+using Speeds = std::array<double, parts>;
+
+/// Amounts a second of all cores together, in each part: `work` runs on every core, again and again, and returns how
+/// much it did.
+template <typename Work> Speeds onAllCores(size_t cores, Work work) {
+  struct alignas(128) Core {
+    Speeds speeds{};
+  };
+  std::vector<Core> measured(cores);
+  auto start = std::chrono::steady_clock::now() + std::chrono::milliseconds(5);
+  std::vector<std::thread> threads;
+  for (size_t core = 0; core < cores; ++core)
+    threads.emplace_back([&, core] {
+      std::this_thread::sleep_until(start);
+      for (int part = 0; part < parts; ++part) {
+        auto end = start + (part + 1) * partLength;
+        double begin = threadSeconds(), amount = 0;
+        do
+          amount += work(core);
+        while (std::chrono::steady_clock::now() < end);
+        double seconds = threadSeconds() - begin;
+        measured[core].speeds[size_t(part)] = seconds > 0 ? amount / seconds : 0;
+      }
+    });
+  for (std::thread &thread : threads)
+    thread.join();
+  Speeds together{};
+  for (const Core &core : measured)
+    for (size_t part = 0; part < parts; ++part)
+      together[part] += core.speeds[part];
+  return together;
 }
+
+double best(const Speeds &speeds) { return *std::max_element(speeds.begin(), speeds.end()); }
+double middle(Speeds speeds) {
+  std::sort(speeds.begin(), speeds.end());
+  return speeds[parts / 2];
+}
+
+/// From the size that stays in the second-level cache to one that no cache holds.
+constexpr int64_t levelBytes[] = {1 << 20, 16 << 20, 256 << 20};
 
 std::string processor() {
   auto target = lowering::Target::parse("native");
@@ -81,26 +149,54 @@ std::string processor() {
 
 } // namespace
 
+double MachineSpeed::cyclesPerSecond(bool contraction) const {
+  return (contraction ? products : operations) / static_cast<double>(cores) / (4 * (isWide() ? 16 : 8));
+}
+
+double MachineSpeed::bytesPerSecond(double bytes) const {
+  for (const Level &level : levels)
+    if (bytes <= 2 * static_cast<double>(level.bytes))
+      return level.speed;
+  return levels.back().speed;
+}
+
 MachineSpeed measureMachine() {
   MachineSpeed speed;
   size_t cores = std::max(1u, std::thread::hardware_concurrency());
   speed.cores = static_cast<int64_t>(cores);
-  struct alignas(128) Core {
-    double speeds[parts] = {};
-    float used = 0;
+  bool useWide = isWide();
+
+  std::vector<float> used(cores * 32);
+  speed.operations = best(onAllCores(cores, [&](size_t core) {
+    used[core * 32] += useWide ? wide(0.5f) : narrow(0.5f);
+    return 2.0 * 16 * (useWide ? wideChains : narrowChains) * static_cast<double>(rounds);
+  }));
+
+  struct Operands {
+    std::vector<float> left = std::vector<float>(productRows * productDepth, 0.5f);
+    std::vector<float> right = std::vector<float>(productDepth * productColumns, 0.5f);
+    std::vector<float> result = std::vector<float>(productRows * productColumns);
   };
-  std::vector<Core> measured(cores);
-  auto start = std::chrono::steady_clock::now() + std::chrono::milliseconds(5);
-  std::vector<std::thread> threads;
-  for (Core &core : measured)
-    threads.emplace_back([&core, start] { measureCore(start, core.speeds, core.used); });
-  for (std::thread &thread : threads)
-    thread.join();
-  for (int part = 0; part < parts; ++part) {
-    double together = 0;
-    for (const Core &core : measured)
-      together += core.speeds[part];
-    speed.operations = std::max(speed.operations, together);
+  std::vector<Operands> operands(cores);
+  speed.products = best(onAllCores(cores, [&](size_t core) {
+    Operands &mine = operands[core];
+    (useWide ? wideProduct : narrowProduct)(mine.left.data(), mine.right.data(), mine.result.data());
+    return 2.0 * productRows * productColumns * productDepth;
+  }));
+
+  for (size_t level = 0; level < speed.levels.size(); ++level) {
+    int64_t count = levelBytes[level] / 16, stretch = std::min<int64_t>(count, 1 << 16);
+    std::vector<std::vector<float>> arrays(cores);
+    for (std::vector<float> &mine : arrays)
+      mine.resize(static_cast<size_t>(4 * count));
+    std::vector<int64_t> places(cores * 16);
+    speed.levels[level] = {levelBytes[level], middle(onAllCores(cores, [&](size_t core) {
+                             // A stretch of 4 * `stretch` neighbouring elements takes the place of four arrays.
+                             int64_t &place = places[core * 16];
+                             (useWide ? wideUpdate : narrowUpdate)(arrays[core].data() + place, stretch);
+                             place = (place + 4 * stretch) % (4 * count);
+                             return 7.0 * sizeof(float) * static_cast<double>(stretch);
+                           }))};
   }
   return speed;
 }
@@ -110,17 +206,27 @@ MachineSpeed machineSpeed(const std::string &folder) {
   int64_t cores = static_cast<int64_t>(std::max(1u, std::thread::hardware_concurrency()));
   if (auto text = base::readFile(path); text.ok()) {
     auto json = base::Json::parse(*text, path);
-    const base::Json *operations = json.ok() ? json->find("operations") : nullptr;
-    const base::Json *there = json.ok() ? json->find("cores") : nullptr;
-    const base::Json *which = json.ok() ? json->find("processor") : nullptr;
-    if (operations && operations->number() && *operations->number() > 0 && there && there->integer() == cores && which &&
-        which->isString() && which->text() == name)
-      return {*operations->number(), cores, true};
+    auto find = [&](const char *key) { return json.ok() ? json->find(key) : nullptr; };
+    auto speedOf = [&](const std::string &key) {
+      const base::Json *value = find(key.c_str());
+      return value && value->number() && *value->number() > 0 ? *value->number() : 0;
+    };
+    const base::Json *there = find("cores"), *which = find("processor");
+    MachineSpeed kept{speedOf("operations"), speedOf("products"), {}, cores, true};
+    bool complete = kept.operations > 0 && kept.products > 0;
+    for (size_t level = 0; level < kept.levels.size(); ++level) {
+      kept.levels[level] = {levelBytes[level], speedOf(concat("bytes_of_", levelBytes[level]))};
+      complete &= kept.levels[level].speed > 0;
+    }
+    if (complete && there && there->integer() == cores && which && which->isString() && which->text() == name)
+      return kept;
   }
   MachineSpeed speed = measureMachine();
   std::string text = concat("{\"processor\":", base::jsonString(name), ",\"cores\":", cores, ",\"operations\":",
-                            base::formatNumber(speed.operations), "}\n");
-  (void)base::writeFileAtomically(path, text).ok();
+                            base::formatNumber(speed.operations), ",\"products\":", base::formatNumber(speed.products));
+  for (const MachineSpeed::Level &level : speed.levels)
+    base::append(text, ",\"bytes_of_", level.bytes, "\":", base::formatNumber(level.speed));
+  (void)base::writeFileAtomically(path, text + "}\n").ok();
   return speed;
 }
 

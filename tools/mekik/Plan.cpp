@@ -107,6 +107,11 @@ int64_t integer(mlir::Operation *op, llvm::StringRef name) {
   return attribute ? attribute.getInt() : 0;
 }
 
+double number(mlir::Operation *op, llvm::StringRef name) {
+  auto attribute = op->getAttrOfType<mlir::FloatAttr>(name);
+  return attribute ? attribute.getValueAsDouble() : 0;
+}
+
 /// Bytes of the buffers a kernel is handed, scratch memory apart.
 double bufferBytes(mlir::func::FuncOp kernel, size_t buffers) {
   double bytes = 0;
@@ -156,8 +161,9 @@ base::StatusOr<Plan> makePlan(driver::Compiler &compiler, std::string &messages)
       auto kernel = module.lookupSymbol<mlir::func::FuncOp>(dispatch.getKernel());
       ++entry.dispatches;
       kernels.insert(dispatch.getKernel().str());
-      if (auto operations = kernel->getAttrOfType<mlir::FloatAttr>(graph::kOperations))
-        entry.operations += operations.getValueAsDouble();
+      entry.operations += number(kernel, graph::kOperations);
+      entry.schedule.push_back({dispatch.getKernel().str(), lineOf(dispatch.getLoc()), integer(kernel, graph::kTiles),
+                                number(kernel, graph::kCycles), number(kernel, graph::kTraffic), kernel->hasAttr(graph::kContraction)});
       entry.bytes += bufferBytes(kernel, dispatch.getArenas().size());
       plan.scratchBytes = std::max(plan.scratchBytes, integer(kernel, graph::kScratch));
     }

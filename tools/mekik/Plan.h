@@ -22,12 +22,21 @@ struct GroupPlan {
   int64_t parameters = 0, tensors = 0;
 };
 
+struct DispatchPlan {
+  std::string kernel;
+  unsigned line = 0; // of the source; 0 if unknown
+  int64_t tiles = 0;
+  double cycles = 0, traffic = 0; // as graph::kCycles and graph::kTraffic
+  bool isContraction = false;
+};
+
 struct FunctionPlan {
   std::string name;
   int64_t dispatches = 0, kernels = 0; // kernels: distinct ones among the dispatches
   double operations = 0;               // floating-point operations of a call
   double bytes = 0;                    // read and written by its dispatches
   int64_t workBytes = 0;
+  std::vector<DispatchPlan> schedule;
 };
 
 struct Plan {

@@ -6,6 +6,7 @@
 #include "tools/mekik/Command.h"
 #include "tools/mekik/ModelInput.h"
 #include "tools/mekik/Plan.h"
+#include "tools/mekik/StepTime.h"
 #include "tools/mekik/Table.h"
 #include "tools/mekik/TrainingPlan.h"
 
@@ -30,7 +31,8 @@ std::string shapeText(const std::vector<int64_t> &shape, const char *separator) 
   return text + "]";
 }
 
-std::string forPrograms(const Plan &plan, const std::optional<TrainingPlan> &training) {
+std::string forPrograms(const Plan &plan, const std::optional<TrainingPlan> &training,
+                        const std::optional<StepTime> &time) {
   std::string text = concat("{\"model\":", jsonString(plan.model), ",\"configuration\":",
                             plan.configuration.empty() ? "{}" : plan.configuration, ",\"parameters\":",
                             plan.parameterCount(), ",\"groups\":[");
@@ -53,12 +55,14 @@ std::string forPrograms(const Plan &plan, const std::optional<TrainingPlan> &tra
                  jsonString(parameter.group), ",\"type\":", jsonString(parameter.type), ",\"shape\":",
                  shapeText(parameter.shape, ","), "}");
   }
-  return concat(text, "],\"training\":", training ? trainingForPrograms(*training) : "null", "}\n");
+  return concat(text, "],\"training\":", training ? trainingForPrograms(*training) : "null",
+                ",\"step\":", time ? stepTimeForPrograms(*time) : "null", "}\n");
 }
 
 std::string count(int64_t value) { return formatCount(static_cast<uint64_t>(value)); }
 
-std::string forPeople(const Plan &plan, const std::optional<TrainingPlan> &training) {
+std::string forPeople(const Plan &plan, const std::optional<TrainingPlan> &training,
+                      const std::optional<StepTime> &time) {
   using enum Table::Align;
   Table groups({"parameters of " + plan.model, "tensors", "parameters"}, {Left, Right, Right});
   int64_t tensors = 0;
@@ -83,7 +87,8 @@ std::string forPeople(const Plan &plan, const std::optional<TrainingPlan> &train
   memory.rule();
   memory.add({"on one thread", count(plan.parameterBytes + plan.stateBytes + plan.workBytes + plan.scratchBytes)});
   return concat(groups.print(), "\n", functions.print(), "\n", memory.print(),
-                training ? "\n" + trainingForPeople(*training) : "");
+                training ? "\n" + trainingForPeople(*training) : "",
+                time ? "\n" + stepTimeForPeople(*time, training->speed, training->steps) : "");
 }
 
 Status setSpeed(const PlanCommand &command, TrainingPlan &training) {
@@ -109,7 +114,10 @@ Status plan(const PlanCommand &command) {
   std::optional<TrainingPlan> training = makeTrainingPlan(*plan);
   if (training)
     MEKIK_RETURN_IF_ERROR(setSpeed(command, *training));
-  return printOut(command.json ? forPrograms(*plan, training) : forPeople(*plan, training));
+  std::optional<StepTime> time;
+  if (training && !training->speedIsGiven)
+    time = estimateStep(*plan, training->speed);
+  return printOut(command.json ? forPrograms(*plan, training, time) : forPeople(*plan, training, time));
 }
 
 } // namespace
@@ -121,8 +129,8 @@ Action addPlan(CLI::App &app) {
   addCpuOption(*sub, command->input);
   addTextOptions(*sub, command->input);
   sub->add_option("--flops", command->flops,
-                  "Operations a second to estimate the time with, as in 200e9. Without it this machine's limit is\n"
-                  "measured, once, for half a second.")
+                  "Operations a second to estimate the time with, as in 200e9. Without it this machine is\n"
+                  "measured, once, for a second, and the time of each kernel is estimated too.")
       ->type_name("NUMBER");
   sub->add_flag("--json", command->json, "A JSON object on standard output.");
   addExamples(*sub, "mekik plan models/gpt/gpt.mekik -D vocab=30\n"

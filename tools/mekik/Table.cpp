@@ -1,9 +1,15 @@
 #include "tools/mekik/Table.h"
+#include "runtime/train/Progress.h"
 #include "runtime/base/Concat.h"
 #include "runtime/base/Parse.h"
 #include <algorithm>
+#include <cmath>
 
 namespace mekik::tool {
+
+using base::concat;
+using base::formatCount;
+using base::formatFixed;
 
 /// Code points, which is what a terminal shows one cell each for the letters models are named with.
 static size_t width(const std::string &text) {
@@ -56,6 +62,32 @@ std::string describeBytes(double bytes) { return scaled(bytes, 1024, {"B", "KiB"
 std::string describeCount(double count) {
   std::string text = scaled(count, 1000, {"", "thousand", "million", "billion", "trillion"});
   return text.ends_with(" ") ? text.substr(0, text.size() - 1) : text;
+}
+
+std::string describeMagnitude(double value) {
+  if (!(value >= 1e6))
+    return formatCount(static_cast<uint64_t>(value + 0.5));
+  int exponent = static_cast<int>(std::floor(std::log10(value)));
+  std::string digits = formatFixed(value / std::pow(10.0, exponent), 1);
+  if (digits == "10.0")
+    return concat("1.0 × 10^", exponent + 1);
+  return concat(digits, " × 10^", exponent);
+}
+
+std::string describeSeconds(double seconds) {
+  constexpr double day = 86400, year = 365.25 * day;
+  if (seconds < 1) {
+    for (auto [unit, size] : {std::pair(" ms", 1e-3), std::pair(" µs", 1e-6)})
+      if (seconds >= size)
+        return concat(formatFixed(seconds / size, 1), unit);
+    return concat(formatFixed(seconds * 1e9, 1), " ns");
+  }
+  if (seconds < 2 * day)
+    return train::describeDuration(seconds);
+  double count = seconds < 2 * year ? seconds / day : seconds / year;
+  std::string unit = seconds < 2 * year ? " days" : " years";
+  return concat(count >= 1e6 ? describeMagnitude(count) : count < 10 ? formatFixed(count, 1) : formatCount(
+                                                                  static_cast<uint64_t>(count + 0.5)), unit);
 }
 
 } // namespace mekik::tool

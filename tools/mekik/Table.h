@@ -30,6 +30,10 @@ private:
 std::string describeBytes(double bytes);
 /// "12.3 M" of a large count.
 std::string describeCount(double count);
+/// "6.4 × 10^10"; small numbers as they are.
+std::string describeMagnitude(double value);
+/// From nanoseconds to millions of years.
+std::string describeSeconds(double seconds);
 
 } // namespace mekik::tool
 

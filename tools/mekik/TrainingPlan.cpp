@@ -3,9 +3,7 @@
 #include "runtime/base/Concat.h"
 #include "runtime/base/Json.h"
 #include "runtime/base/Parse.h"
-#include "runtime/train/Progress.h"
 #include "tools/mekik/Table.h"
-#include <cmath>
 
 namespace mekik::tool {
 
@@ -13,34 +11,6 @@ using base::concat;
 using base::formatCount;
 using base::formatFixed;
 using base::formatNumber;
-
-/// "6.4 × 10^10"; small numbers as they are.
-static std::string scientific(double value) {
-  if (!(value >= 1e6))
-    return formatCount(static_cast<uint64_t>(value + 0.5));
-  int exponent = static_cast<int>(std::floor(std::log10(value)));
-  std::string digits = formatFixed(value / std::pow(10.0, exponent), 1);
-  if (digits == "10.0")
-    return concat("1.0 × 10^", exponent + 1);
-  return concat(digits, " × 10^", exponent);
-}
-
-/// From seconds to millions of years.
-static std::string duration(double seconds) {
-  constexpr double day = 86400, year = 365.25 * day;
-  if (seconds < 1) {
-    for (auto [unit, size] : {std::pair(" ms", 1e-3), std::pair(" µs", 1e-6)})
-      if (seconds >= size)
-        return concat(formatFixed(seconds / size, 1), unit);
-    return concat(formatFixed(seconds * 1e9, 1), " ns");
-  }
-  if (seconds < 2 * day)
-    return train::describeDuration(seconds);
-  double count = seconds < 2 * year ? seconds / day : seconds / year;
-  std::string unit = seconds < 2 * year ? " days" : " years";
-  return concat(count >= 1e6 ? scientific(count) : count < 10 ? formatFixed(count, 1) : formatCount(
-                                                                  static_cast<uint64_t>(count + 0.5)), unit);
-}
 
 std::optional<TrainingPlan> makeTrainingPlan(const Plan &plan) {
   TrainingPlan training;
@@ -80,12 +50,12 @@ std::string trainingForPeople(const TrainingPlan &training) {
   column(hasSpeed, "time at least");
   Table table(headline, align);
   auto add = [&](std::string name, double units) {
-    std::vector<std::string> row = {std::move(name), scientific(units)};
+    std::vector<std::string> row = {std::move(name), describeMagnitude(units)};
     if (hasRule)
-      row.push_back(scientific(units * training.rulePerUnit));
-    row.push_back(scientific(units * training.countedPerUnit));
+      row.push_back(describeMagnitude(units * training.rulePerUnit));
+    row.push_back(describeMagnitude(units * training.countedPerUnit));
     if (hasSpeed)
-      row.push_back(duration(units * training.countedPerUnit / training.speed.operations));
+      row.push_back(describeSeconds(units * training.countedPerUnit / training.speed.operations));
     table.add(std::move(row));
   };
   add(concat(training.unit == "symbol" ? "a " : "an ", training.unit), 1);
