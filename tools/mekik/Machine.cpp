@@ -139,8 +139,10 @@ double middle(Speeds speeds) {
   return speeds[parts / 2];
 }
 
-/// From the size that stays in the second-level cache to one that no cache holds.
-constexpr int64_t levelBytes[] = {1 << 20, 16 << 20, 256 << 20};
+/// From the size that stays in the second-level cache to one that no cache holds, within a gigabyte for all cores.
+std::array<int64_t, 3> levelBytes(size_t cores) {
+  return {1 << 20, 16 << 20, std::clamp<int64_t>((int64_t{1} << 30) / int64_t(cores), 16 << 20, 256 << 20)};
+}
 
 std::string processor() {
   auto target = lowering::Target::parse("native");
@@ -185,12 +187,12 @@ MachineSpeed measureMachine() {
   }));
 
   for (size_t level = 0; level < speed.levels.size(); ++level) {
-    int64_t count = levelBytes[level] / 16, stretch = std::min<int64_t>(count, 1 << 16);
+    int64_t bytes = levelBytes(cores)[level], count = bytes / 16, stretch = std::min<int64_t>(count, 1 << 16);
     std::vector<std::vector<float>> arrays(cores);
     for (std::vector<float> &mine : arrays)
       mine.resize(static_cast<size_t>(4 * count));
     std::vector<int64_t> places(cores * 16);
-    speed.levels[level] = {levelBytes[level], middle(onAllCores(cores, [&](size_t core) {
+    speed.levels[level] = {bytes, middle(onAllCores(cores, [&](size_t core) {
                              // A stretch of 4 * `stretch` neighbouring elements takes the place of four arrays.
                              int64_t &place = places[core * 16];
                              (useWide ? wideUpdate : narrowUpdate)(arrays[core].data() + place, stretch);
@@ -215,7 +217,8 @@ MachineSpeed machineSpeed(const std::string &folder) {
     MachineSpeed kept{speedOf("operations"), speedOf("products"), {}, cores, true};
     bool complete = kept.operations > 0 && kept.products > 0;
     for (size_t level = 0; level < kept.levels.size(); ++level) {
-      kept.levels[level] = {levelBytes[level], speedOf(concat("bytes_of_", levelBytes[level]))};
+      int64_t bytes = levelBytes(size_t(cores))[level];
+      kept.levels[level] = {bytes, speedOf(concat("bytes_of_", bytes))};
       complete &= kept.levels[level].speed > 0;
     }
     if (complete && there && there->integer() == cores && which && which->isString() && which->text() == name)

@@ -123,6 +123,16 @@ TEST(Model, ThreadsAreNeverMoreThanTheLargestDispatchHasTiles) {
   EXPECT_EQ(Model::create(Bigram::model, {.threads = 2}).value().threads(), 2);
 }
 
+TEST(Model, AFunctionOfLittleWorkIsOnePhaseWhateverTheThreads) {
+  Copy copy;
+  Model large = Model::create(copy.model, {.threads = 2}).value();
+  EXPECT_EQ(large.phaseCount(copy.functions[3]), 2u);
+  for (MekikDispatch &dispatch : copy.dispatches)
+    dispatch.operations = 1e5;
+  Model little = Model::create(copy.model, {.threads = 2}).value();
+  EXPECT_EQ(little.phaseCount(copy.functions[3]), 1u);
+}
+
 TEST(Model, GarbageFillsAllOfTheWorkArenaButTheInputs) {
   Model model = Model::create(Bigram::model, {.threads = 1, .fillWorkWithGarbage = true}).value();
   const MekikFunction *forward = *model.function("forward");
