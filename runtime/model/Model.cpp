@@ -13,10 +13,6 @@ using base::concat;
 using base::Status;
 using base::StatusOr;
 
-// A function with fewer operations in its phases, on average, is done sooner by one thread: a meeting costs about a
-// microsecond. The forward pass of one window of a small model is such a function.
-constexpr double phaseOperations = 200'000;
-
 bool isInput(int32_t role) {
   return role == MEKIK_INPUT || role == MEKIK_TARGET || role == MEKIK_STEP || role == MEKIK_SEED;
 }
@@ -62,7 +58,7 @@ StatusOr<Model> Model::create(const MekikModel &descriptor, const ModelOptions &
     model.scratch.push_back(std::move(memory));
   }
   model.resolveBuffers();
-  model.cutIntoPhases(shares);
+  model.cutIntoPhases(shares, options.phaseOperations);
   if (options.profile)
     model.measured = std::make_unique<Profile>(descriptor);
   return model;
@@ -87,7 +83,7 @@ void Model::resolveBuffers() {
   }
 }
 
-void Model::cutIntoPhases(int shares) {
+void Model::cutIntoPhases(int shares, double phaseOperations) {
   for (uint64_t f = 0; f < model->functionCount; ++f) {
     const MekikFunction &function = model->functions[f];
     double operations = 0;

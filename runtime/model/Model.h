@@ -41,6 +41,9 @@ struct ModelOptions {
   bool fillWorkWithGarbage = false;
   /// Measure every dispatch, one after the other; see Model::profile.
   bool profile = false;
+  /// A function with fewer operations in its phases, on average, runs on one thread: a meeting of threads costs about a
+  /// microsecond. The forward pass of one window of a small model is such a function. Tests set 0.
+  double phaseOperations = 200'000;
   /// Run the shares of `threads` threads one after the other on the calling thread, the last share of a phase first:
   /// shows work that needs what another share does in the same phase.
   bool lastShareFirst = false;
@@ -92,7 +95,7 @@ private:
 
   explicit Model(const MekikModel &descriptor) : model(&descriptor) {}
   void resolveBuffers();
-  void cutIntoPhases(int shares);
+  void cutIntoPhases(int shares, double phaseOperations);
   void callMeasured(const MekikFunction &function);
   void fillWorkWithGarbage(const MekikFunction &function);
 

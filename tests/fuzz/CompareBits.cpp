@@ -260,6 +260,7 @@ absl::Status fuzz::compareBits(ModuleOp model, const CompareOptions &options) {
         settings.threads = threads;
         settings.fillWorkWithGarbage = true;
         settings.lastShareFirst = lastShareFirst;
+        settings.phaseOperations = 0;
         auto compiled = model::Model::create(*(*loaded)->model(), settings);
         if (!compiled.ok())
           return absl::InternalError(std::string(compiled.status().message()));

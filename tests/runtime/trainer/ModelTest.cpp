@@ -131,6 +131,8 @@ TEST(Model, AFunctionOfLittleWorkIsOnePhaseWhateverTheThreads) {
     dispatch.operations = 1e5;
   Model little = Model::create(copy.model, {.threads = 2}).value();
   EXPECT_EQ(little.phaseCount(copy.functions[3]), 1u);
+  Model all = Model::create(copy.model, {.threads = 2, .phaseOperations = 0}).value();
+  EXPECT_EQ(all.phaseCount(copy.functions[3]), 2u);
 }
 
 TEST(Model, GarbageFillsAllOfTheWorkArenaButTheInputs) {
