@@ -67,7 +67,9 @@ public:
   base::Status call(std::string_view name);
 
   /// How often the threads meet in one call.
-  size_t phaseCount(const MekikFunction &function) const { return phases[size_t(&function - model->functions)].count(); }
+  size_t phaseCount(const MekikFunction &function) const {
+    return phases[size_t(&function - model->functions)].count();
+  }
 
   /// Address of a tensor of this model's descriptor or of one of its functions.
   void *data(const MekikTensor &tensor) { return arenas[tensor.arena].get() + tensor.offset; }

@@ -64,7 +64,6 @@ public:
     accesses.clear();
     std::fill(work.begin(), work.end(), 0);
   }
-  bool empty() const { return accesses.empty(); }
 
 private:
   /// A dispatch is in its own parts in this number of shares if they all get equally many.

@@ -22,7 +22,7 @@ struct StepTime {
 /// Of the function train_step; zeros if the plan has none. `speed` was measured.
 StepTime estimateStep(const Plan &plan, const MachineSpeed &speed);
 
-/// Both end with a line that says how long the configured steps take, if `steps` is not 0.
+/// Ends with a line that says how long the configured steps take, if `steps` is not 0.
 std::string stepTimeForPeople(const StepTime &time, const MachineSpeed &speed, int64_t steps);
 /// A JSON object.
 std::string stepTimeForPrograms(const StepTime &time);
