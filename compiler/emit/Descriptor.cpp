@@ -70,8 +70,9 @@ public:
     auto shape = llvm::ArrayType::get(i64, MEKIK_MAX_RANK);
     tensorType = llvm::StructType::get(context, {pointer, i32, i32, i32, i32, shape, i64, i64, i64});
     bufferType = llvm::StructType::get(context, {i64, i64, i32, i32, i64});
-    dispatchType =
-        llvm::StructType::get(context, {pointer, pointer, pointer, i64, i32, i32, llvm::Type::getDoubleTy(context)});
+    f64 = llvm::Type::getDoubleTy(context);
+    costType = llvm::StructType::get(context, {f64, f64, i64});
+    dispatchType = llvm::StructType::get(context, {pointer, pointer, pointer, i64, i32, i32, f64, costType});
     functionType = llvm::StructType::get(context, {pointer, pointer, pointer, i64, i64, i64, i64});
   }
 
@@ -130,6 +131,10 @@ private:
   }
 
   llvm::Constant *number(llvm::Type *type, uint64_t value) { return llvm::ConstantInt::get(type, value); }
+  llvm::Constant *real(mlir::Operation *op, llvm::StringRef name) {
+    auto value = op->getAttrOfType<mlir::FloatAttr>(name);
+    return llvm::ConstantFP::get(f64, value ? value.getValueAsDouble() : 0);
+  }
 
   llvm::Constant *text(llvm::StringRef value) {
     llvm::Constant *&known = texts[value];
@@ -225,7 +230,6 @@ private:
       buffers.push_back(llvm::ConstantStruct::get(bufferType, {number(i64, offsets[b]), number(i64, bytes[b]),
                                                                number(i32, arenas[b]), number(i32, b >= firstResult),
                                                                number(i64, parts[b])}));
-    auto operations = kernel->getAttrOfType<mlir::FloatAttr>(graph::kOperations);
     auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), {pointer, pointer, i64, i64}, false);
     bool here = ir.getFunction(symbol.getValue());
     auto *code = llvm::cast<llvm::Function>(ir.getOrInsertFunction(symbol.getValue(), type).getCallee());
@@ -237,14 +241,16 @@ private:
         dispatchType,
         {code, text(symbol.getValue()), array(bufferType, buffers, "buffers"),
          number(i64, integer(kernel, graph::kTiles)), number(i32, buffers.size()), number(i32, lineOf(op.getLoc())),
-         llvm::ConstantFP::get(llvm::Type::getDoubleTy(context), operations ? operations.getValueAsDouble() : 0)});
+         real(kernel, graph::kOperations),
+         llvm::ConstantStruct::get(costType, {real(kernel, graph::kCycles), real(kernel, graph::kTraffic),
+                                              number(i64, kernel->hasAttr(graph::kContraction))})});
   }
 
   mlir::ModuleOp module;
   llvm::Module &ir;
   llvm::LLVMContext &context;
-  llvm::Type *pointer, *i32, *i64;
-  llvm::StructType *tensorType, *bufferType, *dispatchType, *functionType;
+  llvm::Type *pointer, *i32, *i64, *f64;
+  llvm::StructType *tensorType, *bufferType, *costType, *dispatchType, *functionType;
   llvm::StringMap<llvm::Constant *> texts;
   absl::Status error;
 };

@@ -24,7 +24,7 @@ extern "C" {
 #endif
 
 #define MEKIK_ABI_MAGIC 0x4b494b454dULL /* "MEKIK" */
-#define MEKIK_ABI_VERSION 3u
+#define MEKIK_ABI_VERSION 4u
 #define MEKIK_ALIGNMENT 64u
 #define MEKIK_MAX_RANK 8u
 
@@ -88,6 +88,13 @@ static inline void *mekikAddress(const MekikBuffer *buffer, unsigned char *const
   return buffer->arena == MEKIK_IMMEDIATE ? (void *)&buffer->offset : (void *)(arenas[buffer->arena] + buffer->offset);
 }
 
+/// What the compiler counted of a dispatch, for estimates of its time: nothing that is computed depends on it.
+typedef struct MekikCost {
+  double cycles;       /* of one core, as the instructions alone would take */
+  double traffic;      /* bytes that it moves beyond the nearest caches */
+  int64_t contraction; /* 1 if the kernel multiplies matrices: it packs first and computes then; otherwise 0 */
+} MekikCost;
+
 typedef struct MekikDispatch {
   MekikKernel kernel;
   const char *kernelName;
@@ -96,6 +103,7 @@ typedef struct MekikDispatch {
   int32_t bufferCount;
   int32_t line; /* line of the model source this work comes from; 0 if unknown */
   double operations; /* floating-point operations of the whole dispatch */
+  MekikCost cost;    /* of the whole dispatch */
 } MekikDispatch;
 
 typedef struct MekikFunction {
@@ -129,13 +137,13 @@ typedef struct MekikModel {
 
 /// Stands in every executable made of a model, so that a tool can tell it from others before running it.
 #define MEKIK_PROGRAM_MARK_NAME "mekik-program"
-#define MEKIK_PROGRAM_MARK MEKIK_PROGRAM_MARK_NAME ":abi-3"
+#define MEKIK_PROGRAM_MARK MEKIK_PROGRAM_MARK_NAME ":abi-4"
 
 #ifdef __cplusplus
 }
 static_assert(sizeof(void *) != 8 || sizeof(MekikTensor) == 112, "MekikTensor is part of the ABI");
 static_assert(sizeof(void *) != 8 || sizeof(MekikBuffer) == 32, "MekikBuffer is part of the ABI");
-static_assert(sizeof(void *) != 8 || sizeof(MekikDispatch) == 48, "MekikDispatch is part of the ABI");
+static_assert(sizeof(void *) != 8 || sizeof(MekikDispatch) == 72, "MekikDispatch is part of the ABI");
 static_assert(sizeof(void *) != 8 || sizeof(MekikFunction) == 56, "MekikFunction is part of the ABI");
 static_assert(sizeof(void *) != 8 || sizeof(MekikModel) == 120, "MekikModel is part of the ABI");
 #endif

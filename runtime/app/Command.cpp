@@ -64,8 +64,21 @@ Status readSettings(const Options &options, train::Settings &settings) {
   return {};
 }
 
+Status noData(std::string_view command, bool isAboutText) {
+  return {base::StatusCode::WrongUsage, concat("--data FILE is missing; for example: ", command, " --data ",
+                                               isAboutText ? "proverbs.txt" : "examples.safetensors")};
+}
+
+Status checkDataOpens(const std::string &path) {
+  Status opened = base::File::open(path).status();
+  return opened.ok() ? opened
+                     : Status(opened.code(), concat(opened.message(), "; --data takes a text, or a .safetensors file "
+                                                                      "for models that are not about text"));
+}
+
 StatusOr<std::unique_ptr<train::Examples>> loadExamples(const Program &program, const std::string &path,
                                                         const train::Settings &settings) {
+  MEKIK_RETURN_IF_ERROR(checkDataOpens(path));
   if (!program.tokenizer) {
     MEKIK_ASSIGN_OR_RETURN(data::TensorData tensors, data::TensorData::load(path, settings.validation));
     std::string hash = hashOf(tensors.file());

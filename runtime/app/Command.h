@@ -44,12 +44,19 @@ inline base::Status wrongUsage(const base::Status &status) {
 
 constexpr OptionSpec threadsOption = {"--threads", "N", "threads to use (default: all cores; changes no result)"};
 constexpr OptionSpec helpOption = {"--help", "", "this text"};
-constexpr OptionSpec profileOption = {"--profile", "", "show the time of every kernel at the end, with its line of the model"};
+constexpr OptionSpec profileOption = {
+    "--profile", "",
+    "show the time of every kernel at the end, beside what is expected of this machine, with\nits line of the model; "
+    "the machine is measured for a second, unless it was before"};
 
 /// The model with the threads asked for. The environment variable MEKIK_FILL_WORK=1 turns on
 /// ModelOptions::fillWorkWithGarbage.
 base::StatusOr<model::Model> makeModel(const Program &program, const Options &options);
 
+/// WrongUsage: `command`, as in "./gpt train", was given no --data.
+base::Status noData(std::string_view command, bool isAboutText);
+/// OK if the file of --data can be opened; otherwise the reason, and what the option takes.
+base::Status checkDataOpens(const std::string &path);
 /// Text through the program's tokenizer, or tensors for a program without one.
 base::StatusOr<std::unique_ptr<train::Examples>> loadExamples(const Program &program, const std::string &path,
                                                               const train::Settings &settings);

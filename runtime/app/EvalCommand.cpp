@@ -35,8 +35,7 @@ std::string lossForPeople(const std::optional<double> &loss) {
 Status run(const Program &program, const Options &options) {
   auto path = options.text("--data");
   if (!path)
-    return {base::StatusCode::WrongUsage,
-            concat("--data FILE is missing; for example: ", program.name, " eval --data proverbs.txt")};
+    return noData(concat(program.name, " eval"), program.tokenizer != nullptr);
   train::Settings asked = defaultSettings(program);
   MEKIK_RETURN_IF_ERROR(readSettings(options, asked));
   MEKIK_ASSIGN_OR_RETURN(model::Model model, makeModel(program, options));

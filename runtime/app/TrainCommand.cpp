@@ -2,6 +2,7 @@
 #include "runtime/app/Command.h"
 #include "runtime/base/Concat.h"
 #include "runtime/base/Parse.h"
+#include "runtime/estimate/DispatchTime.h"
 #include "runtime/ngram/Ngram.h"
 #include "runtime/train/Trainer.h"
 #include <csignal>
@@ -16,7 +17,9 @@ using base::StatusOr;
 constexpr OptionSpec options[] = {
     {"--data", "FILE", "what to learn from: a text, or a .safetensors file for models that are not\nabout text"},
     {"--out", "FOLDER", "where best.safetensors, last.safetensors and curve.svg go (default: run)"},
-    {"--steps", "N", "training steps in all (default: \"steps\" of the model's configuration,\notherwise 1000); where the rate's schedule ends is compiled in and stays"},
+    {"--steps", "N",
+     "training steps in all (default: \"steps\" of the model's configuration,\notherwise 1000); where the rate's "
+     "schedule ends is compiled in and stays"},
     {"--seed", "N", "0 to 18446744073709551615; the same seed gives the same bytes (default: 1)"},
     threadsOption,
     {"--cpu", "CPU", "the target of this program (see info), or native; another is refused, since it is\ncompiled in"},
@@ -107,14 +110,25 @@ std::string summary(const train::TrainResult &result, const train::TrainOptions 
   return text;
 }
 
+/// Seconds of each dispatch of a training step as expected of this machine; none if it cannot be measured, which is
+/// said.
+std::vector<double> expectedOfStep(const MekikModel &descriptor, const model::Model &model) {
+  auto step = model.function("train_step");
+  auto speed = estimate::machineSpeed();
+  if (step.ok() && speed.ok())
+    return estimate::dispatchSeconds(descriptor, **step, model.threads(), *speed);
+  if (step.ok())
+    printError(concat("--profile shows no expected times: ", speed.status().message(), "\n"));
+  return {};
+}
+
 Status run(const Program &program, const Options &options) {
   auto path = options.text("--data");
   if (!path)
-    return {base::StatusCode::WrongUsage,
-            concat("--data FILE is missing; for example: ", program.name, " train --data proverbs.txt")};
+    return noData(concat(program.name, " train"), program.tokenizer != nullptr);
   if (auto cpu = options.text("--cpu"); cpu && *cpu != "native" && *cpu != program.model.target)
-    return base::failedPreconditionError(concat("--cpu: this program is compiled for ", program.model.target, ", not for ",
-                                                *cpu, "; compile the model again with --cpu ", *cpu));
+    return base::failedPreconditionError(concat("--cpu: this program is compiled for ", program.model.target,
+                                                ", not for ", *cpu, "; compile the model again with --cpu ", *cpu));
   train::TrainOptions train;
   train.folder = options.textOr("--out", "run");
   if (train.folder.empty())
@@ -149,12 +163,15 @@ Status run(const Program &program, const Options &options) {
   printError(concat("Model ", program.model.name, ", ", base::formatCount(model::parameterCount(program.model)),
                     " parameters; ", examples->describe(), everyStep, "; ", model.threads(),
                     model.threads() == 1 ? " thread\n" : " threads\n"));
+  std::vector<double> expected;
+  if (model.profile())
+    expected = expectedOfStep(program.model, model);
   MEKIK_ASSIGN_OR_RETURN(train::TrainResult result, train::train(model, *examples, program.tokenizer.get(), train));
   if (result.end == train::TrainEnd::Interrupted)
     return base::abortedError(summary(result, train));
   printError(concat(summary(result, train), "\n"));
   if (const model::Profile *profile = model.profile())
-    printError(concat("\n", profile->table(**model.function("train_step"))));
+    printError(concat("\n", profile->table(**model.function("train_step"), expected)));
   return {};
 }
 

@@ -1,10 +1,11 @@
 // Where the time of a function goes, dispatch by dispatch: wall-clock time as the driving thread sees it, handing out
-// the work included.
+// the work included. Beside it, if somebody knows, what was expected (runtime/estimate).
 #ifndef MEKIK_RUNTIME_MODEL_PROFILE_H
 #define MEKIK_RUNTIME_MODEL_PROFILE_H
 
 #include "runtime/abi/MekikAbi.h"
 #include <cstdint>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -33,7 +34,9 @@ public:
   /// microseconds a call of the function (mean, and the sum of the least times, which a busy machine disturbs less),
   /// share, dispatches, tiles, operations a second at the least times, line of the model. Empty if the function was
   /// never called.
-  std::string table(const MekikFunction &function) const;
+  /// With `expected`, the seconds of each dispatch, each row shows them and the least time as a multiple of them; the
+  /// kernels where the two are far from each other are named behind the table.
+  std::string table(const MekikFunction &function, std::span<const double> expected = {}) const;
 
 private:
   struct Counters {

@@ -33,7 +33,8 @@ module @tiny attributes {mekik.source_hash = "00ff", mekik.configuration = "{\"b
   func.func private @first(%in: memref<40xf32> {llvm.noalias}, %out: memref<40xf32> {llvm.noalias}, %from: index,
                            %to: index)
       attributes {mekik.kernel, mekik.tiles = 40 : i64, mekik.bytes = array<i64: 160, 160>,
-          mekik.parts = array<i64: 40, 40>, mekik.results = 1 : i64, mekik.scratch = 0 : i64, mekik.operations = 80.0 : f64} {
+          mekik.parts = array<i64: 40, 40>, mekik.results = 1 : i64, mekik.scratch = 0 : i64, mekik.operations = 80.0 : f64,
+          mekik.cycles = 20.5 : f64, mekik.traffic = 320.0 : f64} {
     %one = arith.constant 1 : index
     scf.for %i = %from to %to step %one {
       %x = memref.load %in[%i] : memref<40xf32>
@@ -44,7 +45,8 @@ module @tiny attributes {mekik.source_hash = "00ff", mekik.configuration = "{\"b
   }
   func.func private @second(%in: memref<40xf32>, %out: memref<f32>, %scratch: memref<128xi8>, %from: index, %to: index)
       attributes {mekik.kernel, mekik.tiles = 1 : i64, mekik.bytes = array<i64: 160, 4>,
-          mekik.parts = array<i64: 1, 1>, mekik.results = 1 : i64, mekik.scratch = 128 : i64, mekik.operations = 1.0 : f64} {
+          mekik.parts = array<i64: 1, 1>, mekik.results = 1 : i64, mekik.scratch = 128 : i64, mekik.operations = 1.0 : f64,
+          mekik.cycles = 3.0 : f64, mekik.traffic = 164.0 : f64, mekik.contraction} {
     %i = arith.constant 7 : index
     %x = memref.load %in[%i] : memref<40xf32>
     memref.store %x, %out[] : memref<f32>
@@ -137,6 +139,12 @@ TEST_F(Emit, TheDescriptorSaysWhatTheModuleSays) {
   EXPECT_EQ(forward.dispatches[0].bufferCount, 2);
   EXPECT_EQ(forward.dispatches[0].line, 17);
   EXPECT_EQ(forward.dispatches[0].operations, 80.0);
+  EXPECT_EQ(forward.dispatches[0].cost.cycles, 20.5);
+  EXPECT_EQ(forward.dispatches[0].cost.traffic, 320.0);
+  EXPECT_EQ(forward.dispatches[0].cost.contraction, 0);
+  EXPECT_EQ(forward.dispatches[1].cost.cycles, 3.0);
+  EXPECT_EQ(forward.dispatches[1].cost.traffic, 164.0);
+  EXPECT_EQ(forward.dispatches[1].cost.contraction, 1);
   EXPECT_EQ(forward.dispatches[1].line, 21);
   EXPECT_EQ(forward.dispatches[1].buffers[0].offset, 128u);
   EXPECT_EQ(forward.dispatches[1].buffers[0].arena, MEKIK_WORK);

@@ -1,10 +1,10 @@
-// Keys, folders, and building a program into its place.
+// Keys, and building a program into its place.
 #include "tools/mekik/Cache.h"
 #include "compiler/driver/Artifact.h"
 #include "compiler/emit/SystemLibraries.h"
 #include "compiler/graph/ModelConventions.h"
 #include "compiler/lowering/Target.h"
-#include "runtime/base/AtomicFile.h"
+#include "runtime/base/CacheFolder.h"
 #include "runtime/base/Concat.h"
 #include "runtime/base/File.h"
 #include "runtime/base/Sha256.h"
@@ -25,19 +25,6 @@ static std::filesystem::path ownPath() {
   return error ? std::filesystem::path("mekik") : path;
 }
 
-StatusOr<std::string> cacheFolder() {
-  auto variable = [](const char *name) { return std::string(getenv(name) ? getenv(name) : ""); };
-  std::string folder = variable("MEKIK_CACHE");
-  if (folder.empty() && !variable("XDG_CACHE_HOME").empty())
-    folder = variable("XDG_CACHE_HOME") + "/mekik";
-  if (folder.empty() && !variable("HOME").empty())
-    folder = variable("HOME") + "/.cache/mekik";
-  if (folder.empty())
-    return base::failedPreconditionError("no place for compiled programs: set MEKIK_CACHE or HOME to a folder");
-  MEKIK_RETURN_IF_ERROR(base::makeFolder(folder));
-  return folder;
-}
-
 /// A build that was replaced by another has another size or time.
 static std::string stamp(const std::string &path) {
   struct stat file {};
@@ -52,7 +39,7 @@ static std::string moduleText(mlir::ModuleOp module, llvm::StringRef attribute) 
 }
 
 StatusOr<std::string> cachedProgram(LoadedModel &model) {
-  MEKIK_ASSIGN_OR_RETURN(std::string folder, cacheFolder());
+  MEKIK_ASSIGN_OR_RETURN(std::string folder, base::cacheFolder());
   auto runtime = emit::findRuntimeArchive();
   if (!runtime.ok())
     return fromAbsl(runtime.status());

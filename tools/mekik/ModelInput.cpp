@@ -2,6 +2,7 @@
 #include "tools/mekik/ModelInput.h"
 #include "compiler/lowering/Target.h"
 #include "compiler/syntax/Parser.h"
+#include "runtime/app/Command.h"
 #include "runtime/base/Concat.h"
 #include "runtime/base/File.h"
 #include "runtime/base/Json.h"
@@ -137,7 +138,7 @@ static Status checkNoTextOptions(const ModelInput &input, const std::string &rea
 static Status checkData(const ModelInput &input, bool isMlir, bool isAboutText, bool readsText) {
   bool isTensors = input.data.ends_with(".safetensors");
   if (!input.data.empty())
-    MEKIK_RETURN_IF_ERROR(base::File::open(input.data).status());
+    MEKIK_RETURN_IF_ERROR(app::checkDataOpens(input.data));
   if (isTensors)
     return checkNoTextOptions(input, concat("is about texts, and ", input.data, " holds tensors"));
   std::string reason = isMlir ? concat(input.path, " is MLIR, which takes no tokenizer any more")

@@ -162,8 +162,10 @@ base::StatusOr<Plan> makePlan(driver::Compiler &compiler, std::string &messages)
       ++entry.dispatches;
       kernels.insert(dispatch.getKernel().str());
       entry.operations += number(kernel, graph::kOperations);
-      entry.schedule.push_back({dispatch.getKernel().str(), lineOf(dispatch.getLoc()), integer(kernel, graph::kTiles),
-                                number(kernel, graph::kCycles), number(kernel, graph::kTraffic), kernel->hasAttr(graph::kContraction)});
+      MekikCost cost = {number(kernel, graph::kCycles), number(kernel, graph::kTraffic),
+                        kernel->hasAttr(graph::kContraction)};
+      entry.schedule.push_back({dispatch.getKernel().str(), lineOf(dispatch.getLoc()),
+                                {cost, integer(kernel, graph::kTiles)}});
       entry.bytes += bufferBytes(kernel, dispatch.getArenas().size());
       plan.scratchBytes = std::max(plan.scratchBytes, integer(kernel, graph::kScratch));
     }

@@ -4,6 +4,7 @@
 
 #include "compiler/driver/Compiler.h"
 #include "runtime/base/Status.h"
+#include "runtime/estimate/DispatchTime.h"
 #include <cstdint>
 #include <string>
 #include <vector>
@@ -25,9 +26,7 @@ struct GroupPlan {
 struct DispatchPlan {
   std::string kernel;
   unsigned line = 0; // of the source; 0 if unknown
-  int64_t tiles = 0;
-  double cycles = 0, traffic = 0; // as graph::kCycles and graph::kTraffic
-  bool isContraction = false;
+  estimate::Work work; // what the compiled program will say of it
 };
 
 struct FunctionPlan {

@@ -2,7 +2,6 @@
 #include "runtime/base/Concat.h"
 #include "runtime/base/Json.h"
 #include "runtime/base/Parse.h"
-#include "tools/mekik/Cache.h"
 #include "tools/mekik/Command.h"
 #include "tools/mekik/ModelInput.h"
 #include "tools/mekik/Plan.h"
@@ -100,8 +99,7 @@ Status setSpeed(const PlanCommand &command, TrainingPlan &training) {
     training.speedIsGiven = true;
     return {};
   }
-  auto folder = cacheFolder(); // without one the measurement is made and forgotten
-  training.speed = folder.ok() ? machineSpeed(*folder) : measureMachine();
+  MEKIK_ASSIGN_OR_RETURN(training.speed, estimate::machineSpeed());
   return {};
 }
 

@@ -98,8 +98,7 @@ Status train(const ProgramCommand &command) {
     }
   MEKIK_ASSIGN_OR_RETURN(LoadedModel model, load(input, Need::Program));
   if (model.dataPath.empty())
-    return wrongUsage(concat("--data FILE is missing; for example: mekik train ", command.input.path,
-                             " --data proverbs.txt"));
+    return app::noData(concat("mekik train ", command.input.path), model.tokenizer != nullptr);
   MEKIK_ASSIGN_OR_RETURN(std::string program, cachedProgram(model));
   std::vector<std::string> arguments = {"mekik", "train", "--data=" + model.dataPath};
   command.forwarded->appendTo(arguments);

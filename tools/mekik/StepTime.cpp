@@ -13,39 +13,29 @@ using base::formatCount;
 using base::formatFixed;
 using base::formatNumber;
 
-namespace {
+static constexpr size_t kernelsShown = 5;
 
-/// What the beginning of a dispatch costs a thread.
-constexpr double dispatchSeconds = 100e-9;
-constexpr size_t kernelsShown = 5;
-
-} // namespace
-
-StepTime estimateStep(const Plan &plan, const MachineSpeed &speed) {
+StepTime estimateStep(const Plan &plan, const estimate::MachineSpeed &speed) {
   StepTime time;
   for (const FunctionPlan &function : plan.functions) {
     if (function.name != "train_step")
       continue;
     double set = static_cast<double>(plan.parameterBytes + plan.stateBytes + function.workBytes);
-    auto secondsOf = [&](const DispatchPlan &dispatch, double cores) {
-      double parts = std::min<double>(cores, static_cast<double>(dispatch.tiles));
-      double compute = dispatch.cycles / (speed.cyclesPerSecond(dispatch.isContraction) * parts);
-      double memory = dispatch.traffic / (speed.bytesPerSecond(set / cores) * parts / static_cast<double>(speed.cores));
-      // A row's next elements arrive while it computes; a contraction packs first and multiplies then.
-      if (!dispatch.isContraction)
-        return std::max(compute, memory) + dispatchSeconds;
-      bool near = set / cores <= static_cast<double>(speed.levels.front().bytes);
-      return compute + (near ? 0 : memory) + dispatchSeconds;
-    };
+    std::vector<estimate::Work> works;
+    for (const DispatchPlan &dispatch : function.schedule)
+      works.push_back(dispatch.work);
+    std::vector<double> alone = estimate::dispatchSeconds(works, set, 1, speed);
+    for (double seconds : estimate::dispatchSeconds(works, set, speed.cores, speed))
+      time.allCores += seconds;
     std::map<std::pair<std::string, unsigned>, StepTime::Kernel> kernels;
-    for (const DispatchPlan &dispatch : function.schedule) {
+    for (size_t i = 0; i < works.size(); ++i) {
+      const DispatchPlan &dispatch = function.schedule[i];
       StepTime::Kernel &kernel = kernels[{dispatch.kernel, dispatch.line}];
       kernel.name = dispatch.kernel;
       kernel.line = dispatch.line;
       ++kernel.calls;
-      kernel.seconds += secondsOf(dispatch, 1);
-      time.oneCore += secondsOf(dispatch, 1);
-      time.allCores += secondsOf(dispatch, static_cast<double>(speed.cores));
+      kernel.seconds += alone[i];
+      time.oneCore += alone[i];
     }
     for (const auto &[key, kernel] : kernels)
       time.kernels.push_back(kernel);
@@ -55,7 +45,7 @@ StepTime estimateStep(const Plan &plan, const MachineSpeed &speed) {
   return time;
 }
 
-std::string stepTimeForPeople(const StepTime &time, const MachineSpeed &speed, int64_t steps) {
+std::string stepTimeForPeople(const StepTime &time, const estimate::MachineSpeed &speed, int64_t steps) {
   using enum Table::Align;
   Table table({"a step on one core", "line", "calls", "estimate", "share"}, {Left, Right, Right, Right, Right});
   auto share = [&](double seconds) { return concat(formatFixed(100 * seconds / time.oneCore, 0), " %"); };

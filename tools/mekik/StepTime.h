@@ -1,9 +1,8 @@
-// How long a training step takes on a machine, kernel by kernel, before it has run once: what its instructions and the
-// bytes that it moves cost at the speeds that were measured. An estimate, not a limit.
+// How long a training step takes on a machine, kernel by kernel, before it has run once: the estimates of its dispatches
+// (runtime/estimate/DispatchTime.h) brought together.
 #ifndef MEKIK_TOOLS_MEKIK_STEP_TIME_H
 #define MEKIK_TOOLS_MEKIK_STEP_TIME_H
 
-#include "tools/mekik/Machine.h"
 #include "tools/mekik/Plan.h"
 
 namespace mekik::tool {
@@ -20,10 +19,10 @@ struct StepTime {
 };
 
 /// Of the function train_step; zeros if the plan has none. `speed` was measured.
-StepTime estimateStep(const Plan &plan, const MachineSpeed &speed);
+StepTime estimateStep(const Plan &plan, const estimate::MachineSpeed &speed);
 
 /// Ends with a line that says how long the configured steps take, if `steps` is not 0.
-std::string stepTimeForPeople(const StepTime &time, const MachineSpeed &speed, int64_t steps);
+std::string stepTimeForPeople(const StepTime &time, const estimate::MachineSpeed &speed, int64_t steps);
 /// A JSON object.
 std::string stepTimeForPrograms(const StepTime &time);
 

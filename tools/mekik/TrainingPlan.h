@@ -3,7 +3,7 @@
 #ifndef MEKIK_TOOLS_MEKIK_TRAINING_PLAN_H
 #define MEKIK_TOOLS_MEKIK_TRAINING_PLAN_H
 
-#include "tools/mekik/Machine.h"
+#include "runtime/estimate/Machine.h"
 #include "tools/mekik/Plan.h"
 #include <optional>
 
@@ -22,7 +22,7 @@ struct TrainingPlan {
   double countedPerUnit = 0;    // operations of train_step / unitsPerStep
   double configuredUnits = 0;   // steps * unitsPerStep
   double deservedUnits = 0;     // 20 N; 0 for models that are not about text
-  MachineSpeed speed;
+  estimate::MachineSpeed speed;
   bool speedIsGiven = false;    // by the user, not by measuring
 
   double configuredOperations() const { return configuredUnits * countedPerUnit; }

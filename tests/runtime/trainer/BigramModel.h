@@ -125,7 +125,7 @@ template <int V, int B, int T, int64_t ExplodeAt = -1> struct BigramModel {
   template <size_t N>
   static constexpr MekikDispatch dispatch(MekikKernel kernel, const char *name, const MekikBuffer (&buffers)[N],
                                           int64_t tiles) {
-    return {kernel, name, buffers, tiles, static_cast<int32_t>(N), 0, 1e6};
+    return {kernel, name, buffers, tiles, static_cast<int32_t>(N), 0, 1e6, {1e5, 1e4, 0}};
   }
   static constexpr MekikDispatch initDispatches[] = {dispatch(initKernel, "init", initBuffers, V)};
   static constexpr MekikDispatch forwardDispatches[] = {dispatch(forwardKernel, "rows", forwardBuffers, T)};

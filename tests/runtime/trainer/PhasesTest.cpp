@@ -18,7 +18,7 @@ public:
   Function &dispatch(int64_t tiles, std::vector<MekikBuffer> touched, double operations = 1e6) {
     buffers.push_back(std::move(touched));
     dispatches.push_back({note, "kernel", buffers.back().data(), tiles, static_cast<int32_t>(buffers.back().size()), 0,
-                          operations});
+                          operations, {}});
     return *this;
   }
 

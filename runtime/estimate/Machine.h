@@ -1,12 +1,12 @@
-// How fast this machine is: the numbers that an estimate of training time needs from it.
-#ifndef MEKIK_TOOLS_MEKIK_MACHINE_H
-#define MEKIK_TOOLS_MEKIK_MACHINE_H
+// How fast this machine is: the numbers that an estimate of time needs from it.
+#ifndef MEKIK_RUNTIME_ESTIMATE_MACHINE_H
+#define MEKIK_RUNTIME_ESTIMATE_MACHINE_H
 
+#include "runtime/abi/MekikAbi.h"
+#include "runtime/base/Status.h"
 #include <array>
-#include <cstdint>
-#include <string>
 
-namespace mekik::tool {
+namespace mekik::estimate {
 
 /// Speeds are those of all cores together, working at once.
 struct MachineSpeed {
@@ -22,23 +22,20 @@ struct MachineSpeed {
     double speed = 0;
   };
   std::array<Level, 3> levels{};
-  int64_t cores = 0;
-  bool fromFile = false;
+  int64_t cores = 0; // that this process may run on
 
-  /// Of one core. A contraction counts multiply-adds of whole vectors, two a cycle, and waits for the second-level cache
-  /// as the measured product did.
+  /// Of one core. A contraction counts multiply-adds of whole vectors, two a cycle, and waits for the second-level
+  /// cache as the measured product did.
   double cyclesPerSecond(bool contraction) const;
   /// Bytes a second for work on a set of `bytes` on each core.
   double bytesPerSecond(double bytes) const;
 };
 
-/// Takes about a second.
-MachineSpeed measureMachine();
+/// The measurement kept in machine.json of base::cacheFolder for this processor and as many cores, else a new one,
+/// which takes about a second and is then kept there. Without a folder that can be written it is made and forgotten.
+/// Errors: ResourceExhausted if memory or threads are not to be had.
+base::StatusOr<MachineSpeed> machineSpeed();
 
-/// The measurement kept in `folder` for this processor, else a new one, which is then kept there. A folder that cannot
-/// be written is no failure.
-MachineSpeed machineSpeed(const std::string &folder);
-
-} // namespace mekik::tool
+} // namespace mekik::estimate
 
 #endif
