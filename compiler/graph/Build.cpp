@@ -1,6 +1,8 @@
 // Result types and broadcasting for ops built by gradients, expansions and the optimizer.
 #include "compiler/graph/Build.h"
 #include "compiler/numerics/NumberArithmetic.h"
+#include <cmath>
+#include <numbers>
 
 using namespace mlir;
 using namespace mekik;
@@ -81,6 +83,10 @@ Value Build::sub(Value x, Value y) { return binary<SubOp>(*this, x, y); }
 Value Build::mul(Value x, Value y) { return binary<MulOp>(*this, x, y); }
 Value Build::div(Value x, Value y) { return binary<DivOp>(*this, x, y); }
 Value Build::pow(Value x, Value y) { return binary<PowOp>(*this, x, y); }
+Value Build::normalDensity(Value x) {
+  return mul(unary<ExpNonPositiveOp>(mul(mul(x, x), -0.5)), 1 / std::sqrt(2 * std::numbers::pi));
+}
+
 Value Build::maximum(Value x, Value y) { return binary<MaximumOp>(*this, x, y); }
 Value Build::minimum(Value x, Value y) { return binary<MinimumOp>(*this, x, y); }
 
@@ -149,6 +155,7 @@ Value Build::iota(ArrayRef<int64_t> shape, int64_t axis) {
 
 Value Build::sum(Value x, ArrayRef<int64_t> axes) { return reduce<SumOp>(*this, x, axes); }
 Value Build::max(Value x, ArrayRef<int64_t> axes) { return reduce<MaxOp>(*this, x, axes); }
+Value Build::peak(Value x, ArrayRef<int64_t> axes) { return reduce<PeakOp>(*this, x, axes); }
 
 Value Build::mean(Value x, ArrayRef<int64_t> axes) {
   double count = 1;

@@ -30,6 +30,8 @@ public:
   mlir::Value maximum(mlir::Value x, mlir::Value y);
   mlir::Value minimum(mlir::Value x, mlir::Value y);
   template <typename UnaryOp> mlir::Value unary(mlir::Value x) { return UnaryOp::create(builder, loc, x.getType(), x); }
+  /// exp(-x^2 / 2) / sqrt(2 pi), by the operations that NormalCdfOp begins with.
+  mlir::Value normalDensity(mlir::Value x);
   mlir::Value sqrt(mlir::Value x) { return unary<SqrtOp>(x); }
   mlir::Value cos(mlir::Value x) { return unary<CosOp>(x); }
   /// how: "eq", "ne", "lt", "le", "gt", "ge".
@@ -50,6 +52,7 @@ public:
   /// Reductions over any axes (ascending, non-negative): trailing axes first, then the others (docs/numerics.md).
   mlir::Value sum(mlir::Value x, llvm::ArrayRef<int64_t> axes);
   mlir::Value max(mlir::Value x, llvm::ArrayRef<int64_t> axes);
+  mlir::Value peak(mlir::Value x, llvm::ArrayRef<int64_t> axes);
   mlir::Value mean(mlir::Value x, llvm::ArrayRef<int64_t> axes);
   /// Uniform in [0, 1), and standard normal (which also uses `stream` + 1); seed and step are i64 scalars.
   mlir::Value random(mlir::Type type, mlir::Value seed, mlir::Value step, int64_t stream);

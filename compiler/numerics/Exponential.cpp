@@ -9,20 +9,29 @@
 #include "compiler/numerics/Format.h"
 #include "compiler/numerics/Functions.h"
 
+#include <cmath>
+
 namespace mekik::numerics {
 
 namespace {
 
 struct Reduced {
   Expression powerMinusOne; ///< exp(r) - 1
-  Expression exponent;      ///< integer whose low bits are n, whose high bits are those of Format::roundToInteger
+  Expression power;         ///< 2^n as it was asked for
 };
 
-/// `tail`, if given, is a small addition to x.
-Reduced reduce(Expression x, const Expression *tail = nullptr) {
+/// The number whose sum with x leaves n in the low bits, as they stand in front of the fraction of 2^(n + offset): what
+/// is shifted out by the left end is the rest of that number. n + offset is 1 - bias or more, and bias or less; at
+/// -bias the power is 0.
+double roundToPower(const Format &format, int64_t offset) {
+  return format.roundToInteger + static_cast<double>(format.bias + offset);
+}
+
+/// `power` is 2^(n + offset) for `round` = roundToPower(offset). `tail`, if given, is a small addition to x.
+Reduced reduce(Expression x, Expression round, const Expression *tail = nullptr) {
   Format format = Format::of(x.type());
-  Expression shifted = fma(x, 0x1.71547652b82fep0, format.roundToInteger);
-  Expression n = shifted - format.roundToInteger;
+  Expression shifted = fma(x, x.like(0x1.71547652b82fep0), round);
+  Expression n = shifted - round;
   Expression r = fma(n, format.pick(-0x1.62e43p-1, -0x1.62e42fefa39efp-1), x);
   if (tail)
     r = r + *tail;
@@ -34,64 +43,67 @@ Reduced reduce(Expression x, const Expression *tail = nullptr) {
           : polynomial(r, {0x1.000000000000ap-1, 0x1.55555555554f7p-3, 0x1.55555555506b7p-5, 0x1.1111111128465p-7,
                            0x1.6c16c18494b99p-10, 0x1.a01a012845ee4p-13, 0x1.a01998daa3924p-16, 0x1.71df2814eed18p-19,
                            0x1.28ae9a6b97265p-22, 0x1.ad7e0e4346b5ap-26});
-  return {fma(r * r, q, r), shifted.bitcast(format.integer)};
+  Expression power = (shifted.bitcast(format.integer) << format.fractionBits).bitcast(format.type);
+  return {fma(r * r, q, r), power};
 }
 
-/// 2^n for the n in the low bits of `exponent`; its high bits leave by the left end of the shift.
-Expression powerOfTwo(Expression exponent, const Format &format) {
-  return ((exponent << format.fractionBits) + (format.bias << format.fractionBits)).bitcast(format.type);
+// exp(r) 2^n in two steps, so that n may reach beyond the exponents of the format and a denormal result is rounded once:
+// 2^(n + lift), which is a normal number wherever the result is not 0, then 2^-lift. Products, not sums of exponent
+// bits, because NaN must come through.
+
+/// How far a power is lifted for x < 0: two more than the fraction has bits.
+int64_t liftOf(const Format &format) { return format.fractionBits + 2; }
+
+/// What x < 0 is kept from falling below. There 2^(n + lift) is 0 by its bits, and so is the result; rounding a product
+/// that is too small for the format takes processors a hundred times longer, and masked scores make it common. Written
+/// so that NaN stays x.
+Expression clampLow(Expression x) {
+  Expression low = x.like(Format::of(x.type()).pick(-105.36, -746.52)); // n + lift = -bias
+  return select(low > x, low, x);
 }
 
-/// exp(r) 2^n in two steps, so that n may reach beyond the exponents of the format on both sides and a denormal result
-/// is rounded once. Products, not sums of exponent bits, because NaN must come through. Where `vanishes` holds the
-/// result is 0 by a factor of 0: the rounded product would be 0 too, but processors take a hundred times longer for it,
-/// and masked scores make it common.
-Expression scale(Reduced reduced, const Expression *vanishes = nullptr) {
-  Format format = Format::of(reduced.powerMinusOne.type());
-  Expression half = reduced.exponent.shiftRightUnsigned(1);
-  Expression rest = powerOfTwo(reduced.exponent - half, format);
-  if (vanishes)
-    rest = select(*vanishes, 0.0, rest);
-  return (reduced.powerMinusOne + 1) * powerOfTwo(half, format) * rest;
-}
-
-/// Below this exp rounds to 0.
-Expression lowest(Expression x) { return x.like(Format::of(x.type()).pick(-104.0, -746.0)); }
-
-/// Written so that NaN stays x.
-Expression clampLow(Expression x) { return select(lowest(x) > x, lowest(x), x); }
-
-/// The end of the range gives infinity through `scale` already. Written so that NaN stays x.
+/// The end of the range gives infinity already. Written so that NaN stays x.
 Expression clampHigh(Expression x) {
   Expression high = x.like(Format::of(x.type()).pick(89.0, 710.0));
   return select(high < x, high, x);
 }
 
-} // namespace
-
-Expression exponential(Expression x) {
-  Expression vanishes = lowest(x) > x;
-  return scale(reduce(clampHigh(clampLow(x))), &vanishes);
+/// exp(x + tail) for x between the clamps. Above 0 the power is lowered by 1 instead, for 2^128 would not fit.
+Expression exponentialBetween(Expression x, const Expression *tail) {
+  Format format = Format::of(x.type());
+  int64_t lift = liftOf(format);
+  Expression isNegative = x < 0;
+  Expression round = select(isNegative, x.like(roundToPower(format, lift)), roundToPower(format, -1));
+  Expression back = select(isNegative, x.like(std::ldexp(1.0, -static_cast<int>(lift))), 2.0);
+  Reduced reduced = reduce(x, round, tail);
+  return (reduced.powerMinusOne + 1) * reduced.power * back;
 }
 
+} // namespace
+
+Expression exponential(Expression x) { return exponentialBetween(clampHigh(clampLow(x)), nullptr); }
+
 Expression exponentialOfNonPositive(Expression x) {
-  Expression vanishes = lowest(x) > x;
-  return scale(reduce(clampLow(x)), &vanishes);
+  Format format = Format::of(x.type());
+  int64_t lift = liftOf(format);
+  Reduced reduced = reduce(clampLow(x), x.like(roundToPower(format, lift)));
+  return (reduced.powerMinusOne + 1) * reduced.power * std::ldexp(1.0, -static_cast<int>(lift));
 }
 
 Expression exponentialOfModerate(Expression x) {
-  Reduced reduced = reduce(x);
-  return (reduced.powerMinusOne + 1) * powerOfTwo(reduced.exponent, Format::of(x.type()));
+  Reduced reduced = reduce(x, x.like(roundToPower(Format::of(x.type()), 0)));
+  return (reduced.powerMinusOne + 1) * reduced.power;
 }
 
 Expression exponentialOfSum(Expression x, Expression tail) {
   Expression clamped = clampHigh(clampLow(x));
   Expression keptTail = select(clamped == x, tail, 0.0);
-  Expression vanishes = lowest(x) > x;
-  return scale(reduce(clamped, &keptTail), &vanishes);
+  return exponentialBetween(clamped, &keptTail);
 }
 
 Number exp(Arithmetic &arithmetic, Number x) { return exponential({arithmetic, x}); }
+
+Number expNonPositive(Arithmetic &arithmetic, Number x) { return exponentialOfNonPositive({arithmetic, x}); }
 
 /// 2^n (exp(r) - 1) + (2^n - 1), the second term exact wherever it matters. Half of it is doubled at the end because
 /// 2^n alone may overflow.
@@ -99,8 +111,8 @@ Number expm1(Arithmetic &arithmetic, Number number) {
   Expression x(arithmetic, number);
   Format format = Format::of(x.type());
   Expression low = x.like(format.pick(-20.0, -40.0)); // exp(low) is below half an ulp of 1
-  Reduced reduced = reduce(clampHigh(select(low > x, low, x)));
-  Expression half = powerOfTwo(reduced.exponent - 1, format);
+  Reduced reduced = reduce(clampHigh(select(low > x, low, x)), x.like(roundToPower(format, -1)));
+  Expression half = reduced.power;
   Expression result = fma(reduced.powerMinusOne, half, half - 0.5) * 2;
   return select(abs(x) < format.pick(0x1p-60, 0x1p-120), x, result);
 }
@@ -168,6 +180,24 @@ Number erf(Arithmetic &arithmetic, Number number) {
                                            -0x1.5d2bd265dc726p-23, 0x1.dfbc508f2a83cp-27, -0x1.c7d16b87f3603p-31});
   Expression small = fma(magnitude, q, magnitude);
   return format.withSignOf(x, select(magnitude < 0.9275, small, large));
+}
+
+/// In F32 exp(-x^2 / 2) q(|x|) for x < 0, the rest to 1 for x > 0, with q minimax for the error of the result: the
+/// density of the same x, which whoever needs this slope needs too, is the same exponential. From the clamp on the
+/// result is 0 or 1 but for less than the error. In F64, where q would have 25 coefficients, by erf.
+Number normalCdf(Arithmetic &arithmetic, Number number) {
+  Expression x(arithmetic, number);
+  if (number.type == ElementType::F64)
+    return (x.make(erf(arithmetic, x * 0x1.6a09e667f3bcdp-1)) + 1) * 0.5;
+  Expression bell = exponentialOfNonPositive(x * x * -0.5);
+  Expression magnitude = abs(x);
+  Expression limit = x.like(4.75);
+  Expression clamped = select(magnitude > limit, limit, magnitude);
+  Expression q = polynomial(clamped, {0x1p-1, -0x1.98840ep-2, 0x1.fff51cp-3, -0x1.100c4ap-3, 0x1.fbe18p-5,
+                                      -0x1.a30ec2p-6, 0x1.2a2534p-7, -0x1.5aa1ep-9, 0x1.31f94cp-11, -0x1.765a48p-14,
+                                      0x1.1584b8p-17, -0x1.730b8ap-22});
+  Expression tail = bell * q;
+  return select(x < 0, tail, 1 - tail);
 }
 
 Number rsqrt(Arithmetic &arithmetic, Number number) {

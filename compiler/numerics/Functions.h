@@ -13,6 +13,7 @@
 namespace mekik::numerics {
 
 Number exp(Arithmetic &arithmetic, Number x);
+Number expNonPositive(Arithmetic &arithmetic, Number x); ///< exp for x <= 0 and NaN: equal bits, less work
 Number expm1(Arithmetic &arithmetic, Number x); ///< exp(x) - 1
 Number log(Arithmetic &arithmetic, Number x);   ///< log(-0) = log(0) = -inf, negative gives NaN
 Number log1p(Arithmetic &arithmetic, Number x); ///< log(1 + x)
@@ -24,6 +25,8 @@ Number cos(Arithmetic &arithmetic, Number x); ///< likewise
 Number rsqrt(Arithmetic &arithmetic, Number x);    ///< 1 / sqrt(x): two correctly rounded operations
 Number sigmoid(Arithmetic &arithmetic, Number x);  ///< 1 / (1 + exp(-x))
 Number softplus(Arithmetic &arithmetic, Number x); ///< log(1 + exp(x)) as max(x, 0) + log1p(exp(-|x|))
+/// (1 + erf(x / sqrt 2)) / 2, of which only the absolute error is small.
+Number normalCdf(Arithmetic &arithmetic, Number x);
 
 /// x to the power y; x and y of one type. As pow of C: pow(x, 0) = pow(1, y) = 1 even for NaN; a negative finite x
 /// gives NaN unless y is an integer, and then the sign of x if y is odd; zeros and infinities likewise carry their sign

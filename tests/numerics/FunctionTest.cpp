@@ -67,6 +67,38 @@ TEST(Functions, ExpOfAnArgumentBelowTheNormalRangeIsTheCorrectDenormal) {
   EXPECT_GT(single(mekik::numerics::exp, -103.0f), 0.0f);
 }
 
+TEST(Functions, ExpOfNonPositiveArgumentsHasTheBitsOfExp) {
+  NumberArithmetic arithmetic;
+  for (float x : denseFloats())
+    if (!(x > 0)) {
+      ASSERT_TRUE(sameBits(single(expNonPositive, x), single(mekik::numerics::exp, x))) << x;
+    }
+  for (float x = -106.0f; x < -86.0f; x += 0.001f)
+    ASSERT_TRUE(sameBits(single(expNonPositive, x), single(mekik::numerics::exp, x))) << x;
+  for (double x : denseDoubles(20000))
+    if (!(x > 0)) {
+      ASSERT_TRUE(sameBits(twice(expNonPositive, x), twice(mekik::numerics::exp, x))) << x;
+    }
+}
+
+TEST(Functions, NormalCdfIsRightToLessThanTwoRoundingsOfOneAndNeverNegative) {
+  auto want = [](double x) { return std::erfc(-x / std::sqrt(2.0)) / 2; };
+  auto errorOf = [&](float x) { return std::fabs(single(normalCdf, x) - want(x)); };
+  for (float x : denseFloats())
+    if (!std::isnan(x)) {
+      ASSERT_LE(errorOf(x), 0x1.8p-24) << x;
+      ASSERT_GE(single(normalCdf, x), 0.0f) << x;
+    }
+  for (float x = -15.0f; x < 15.0f; x += 0.0001f)
+    ASSERT_LE(errorOf(x), 0x1.8p-24) << x;
+  for (double x = -40.0; x < 40.0; x += 0.001)
+    ASSERT_LE(std::fabs(twice(normalCdf, x) - want(x)), 0x1.8p-53) << x;
+  EXPECT_EQ(single(normalCdf, 0.0f), 0.5f);
+  EXPECT_EQ(single(normalCdf, -infinity), 0.0f);
+  EXPECT_EQ(single(normalCdf, infinity), 1.0f);
+  EXPECT_TRUE(std::isnan(single(normalCdf, std::numeric_limits<float>::quiet_NaN())));
+}
+
 TEST(Functions, LogOfADenormalIsAccurate) {
   for (uint32_t bits : {1u, 2u, 3u, 0x1234u, 0x7fffffu}) {
     float x = std::bit_cast<float>(bits);

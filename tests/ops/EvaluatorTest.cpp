@@ -72,6 +72,26 @@ TEST_F(Evaluator, RowsAreSummedInSixteenLanesAndLongOnesInChunks) {
   }
 }
 
+TEST_F(Evaluator, OneNanMakesEveryShareOfItsSoftmaxNan) {
+  constexpr float nan = std::numeric_limits<float>::quiet_NaN(), infinity = std::numeric_limits<float>::infinity();
+  func::FuncOp softmax = parse("func.func @f(%x: tensor<1x40xf32>) -> tensor<1x40xf32> {\n %m = graph.peak %x [1] : "
+                               "tensor<1x40xf32>\n %b = graph.broadcast %m [0] : tensor<1xf32> to tensor<1x40xf32>\n "
+                               "%r = graph.sub %x, %b : tensor<1x40xf32>\n %p = graph.exp_nonpositive %r : "
+                               "tensor<1x40xf32>\n %s = graph.sum %p [1] : tensor<1x40xf32>\n %t = graph.broadcast %s "
+                               "[0] : tensor<1xf32> to tensor<1x40xf32>\n %y = graph.div %p, %t : tensor<1x40xf32>\n "
+                               "return %y : tensor<1x40xf32>\n}");
+  for (int64_t place : {0, 1, 15, 16, 39})
+    for (float others : {1.0f, 3e38f, -infinity}) {
+      Tensor x(ElementType::F32, {1, 40});
+      for (int64_t i = 0; i < 40; ++i)
+        x.as<float>()[i] = i % 7 ? others : 0.5f;
+      x.as<float>()[place] = nan;
+      Tensor y = run(softmax, {x})[0];
+      for (int64_t i = 0; i < 40; ++i)
+        EXPECT_TRUE(std::isnan(y.as<float>()[i])) << place << ", " << i;
+    }
+}
+
 TEST_F(Evaluator, OtherAxesAreSummedAsAChainInAscendingOrder) {
   Tensor x = floats({5, 6, 7});
   std::vector<Tensor> results = run(parse(R"(func.func @f(%x: tensor<5x6x7xf32>) -> (tensor<5x7xf32>, tensor<7xf32>) {

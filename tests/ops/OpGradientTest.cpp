@@ -30,6 +30,7 @@ std::vector<GradientCase> gradientCases() {
       unary<TanhOp>("tanh"),         unary<SigmoidOp>("sigmoid"),
       unary<SoftplusOp>("softplus"), unary<ErfOp>("erf"),
       unary<SinOp>("sin", 2),        unary<CosOp>("cos", 2),
+      unary<NormalCdfOp>("normal_cdf", 2), unary<ExpNonPositiveOp>("exp_nonpositive", 0.5, -2),
       unary<ReluOp>("relu"),         unary<SiluOp>("silu", 2),
   };
   auto add = [&](std::string name, std::vector<Operand> operands, Body body) {

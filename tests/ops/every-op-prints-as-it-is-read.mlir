@@ -56,6 +56,10 @@ func.func @elementwise(%x: tensor<2x3xf32>, %y: tensor<2x3xf32>, %i: tensor<2x3x
   %25 = graph.not %c : tensor<2x3xi1>
   // CHECK: graph.cast %{{.*}} : tensor<2x3xi32> to tensor<2x3xf32>
   %26 = graph.cast %i : tensor<2x3xi32> to tensor<2x3xf32>
+  // CHECK: graph.exp_nonpositive %{{.*}} : tensor<2x3xf32>
+  %27 = graph.exp_nonpositive %x : tensor<2x3xf32>
+  // CHECK: graph.normal_cdf %{{.*}} : tensor<2x3xf32>
+  %28 = graph.normal_cdf %x : tensor<2x3xf32>
   return
 }
 
@@ -88,6 +92,8 @@ func.func @folds(%x: tensor<2x3x4xf32>, %w: tensor<5x4xf64>, %v: tensor<4x2xf64>
   %0 = graph.sum %x [1, 2] : tensor<2x3x4xf32>
   // CHECK: graph.max %{{.*}} [0, 1] : tensor<2x3x4xf32>
   %1 = graph.max %x [0, 1] : tensor<2x3x4xf32>
+  // CHECK: graph.peak %{{.*}} [0, 1] : tensor<2x3x4xf32>
+  %peak = graph.peak %x [0, 1] : tensor<2x3x4xf32>
   // CHECK: graph.mean %{{.*}} [0, 2] : tensor<2x3x4xf32>
   %2 = graph.mean %x [0, 2] : tensor<2x3x4xf32>
   // CHECK: graph.contract "ik,kj->ji" %{{.*}}, %{{.*}} : tensor<5x4xf64>, tensor<4x2xf64>

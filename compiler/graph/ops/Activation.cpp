@@ -20,9 +20,6 @@ Value gateTanh(Build &build, Value x, Value square) {
   return build.unary<TanhOp>(argument);
 }
 
-/// erf(x / sqrt 2).
-Value gateErf(Build &build, Value x) { return build.unary<ErfOp>(build.mul(x, 1 / std::numbers::sqrt2)); }
-
 } // namespace
 
 LogicalResult GeluOp::verify() {
@@ -34,27 +31,25 @@ LogicalResult GeluOp::verify() {
 Value GeluOp::expand(OpBuilder &builder) {
   Build build(builder, getLoc());
   Value x = getOperand();
-  Value gate = getForm() == "tanh" ? gateTanh(build, x, build.mul(x, x)) : gateErf(build, x);
+  if (getForm() == "erf")
+    return build.mul(x, build.unary<NormalCdfOp>(x));
+  Value gate = gateTanh(build, x, build.mul(x, x));
   return build.mul(build.mul(x, 0.5), build.add(gate, 1));
 }
 
 SmallVector<Value> GeluOp::gradient(OpBuilder &builder, Value upstream) {
   Build build(builder, getLoc());
   Value x = getOperand();
-  Value slope; // of x times the gate's slope
-  Value gate;
-  if (getForm() == "tanh") {
-    Value square = build.mul(x, x);
-    gate = gateTanh(build, x, square);
-    // From 1e4 on 1 - tanh^2 is exactly 0; without the cap x^2 would overflow beside it.
-    square = build.minimum(square, build.constantLike(x, 1e8));
-    Value inner = build.mul(build.add(build.mul(square, 3 * kCubic), 1), 0.5 * kTanhScale);
-    slope = build.mul(build.mul(build.sub(1, build.mul(gate, gate)), inner), x);
-  } else {
-    gate = gateErf(build, x);
-    Value density = build.unary<ExpOp>(build.mul(build.mul(x, x), -0.5));
-    slope = build.mul(build.mul(density, 1 / std::sqrt(2 * std::numbers::pi)), x);
+  if (getForm() == "erf") {
+    Value local = build.add(build.unary<NormalCdfOp>(x), build.mul(build.normalDensity(x), x));
+    return {build.mul(upstream, local)};
   }
+  Value square = build.mul(x, x);
+  Value gate = gateTanh(build, x, square);
+  // From 1e4 on 1 - tanh^2 is exactly 0; without the cap x^2 would overflow beside it.
+  square = build.minimum(square, build.constantLike(x, 1e8));
+  Value inner = build.mul(build.add(build.mul(square, 3 * kCubic), 1), 0.5 * kTanhScale);
+  Value slope = build.mul(build.mul(build.sub(1, build.mul(gate, gate)), inner), x);
   Value local = build.add(build.mul(build.add(gate, 1), 0.5), slope);
   return {build.mul(upstream, local)};
 }

@@ -106,6 +106,13 @@ SmallVector<Value> ExpOp::gradient(OpBuilder &builder, Value upstream) {
   return {Build(builder, getLoc()).mul(upstream, getResult())};
 }
 
+Number ExpNonPositiveOp::compute(Arithmetic &arithmetic, Numbers x) {
+  return numerics::expNonPositive(arithmetic, x[0]);
+}
+SmallVector<Value> ExpNonPositiveOp::gradient(OpBuilder &builder, Value upstream) {
+  return {Build(builder, getLoc()).mul(upstream, getResult())};
+}
+
 Number LogOp::compute(Arithmetic &arithmetic, Numbers x) { return numerics::log(arithmetic, x[0]); }
 SmallVector<Value> LogOp::gradient(OpBuilder &builder, Value upstream) {
   return {Build(builder, getLoc()).div(upstream, getOperand())};
@@ -132,8 +139,14 @@ SmallVector<Value> SoftplusOp::gradient(OpBuilder &builder, Value upstream) {
 Number ErfOp::compute(Arithmetic &arithmetic, Numbers x) { return numerics::erf(arithmetic, x[0]); }
 SmallVector<Value> ErfOp::gradient(OpBuilder &builder, Value upstream) {
   Build build(builder, getLoc());
-  Value bell = build.unary<ExpOp>(build.unary<NegOp>(build.mul(getOperand(), getOperand())));
+  Value bell = build.unary<ExpNonPositiveOp>(build.unary<NegOp>(build.mul(getOperand(), getOperand())));
   return {build.mul(upstream, build.mul(bell, 1.1283791670955126))}; // 2 / sqrt(pi)
+}
+
+Number NormalCdfOp::compute(Arithmetic &arithmetic, Numbers x) { return numerics::normalCdf(arithmetic, x[0]); }
+SmallVector<Value> NormalCdfOp::gradient(OpBuilder &builder, Value upstream) {
+  Build build(builder, getLoc());
+  return {build.mul(upstream, build.normalDensity(getOperand()))};
 }
 
 Number SinOp::compute(Arithmetic &arithmetic, Numbers x) { return numerics::sin(arithmetic, x[0]); }

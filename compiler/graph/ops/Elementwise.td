@@ -45,6 +45,13 @@ class Graph_UnaryOp<string mnemonic, Type type = FloatTensor, bit simplifies = 0
   let assemblyFormat = "$operand attr-dict `:` type($result)";
 }
 
+/// Made by expansions alone: by its traits it is not called by its name.
+class Graph_InnerUnaryOp<string mnemonic> : Graph_ElementwiseOp<mnemonic, [AllTypesMatch<["operand", "result"]>]> {
+  let arguments = (ins FloatTensor:$operand);
+  let results = (outs FloatTensor:$result);
+  let assemblyFormat = "$operand attr-dict `:` type($result)";
+}
+
 class Graph_BinaryOp<string mnemonic, Type type = NumberTensor, list<Trait> traits = [], bit simplifies = 0>
     : Graph_ElementwiseOp<mnemonic, !listconcat([SameOperandsAndResultType], traits), simplifies> {
   let arguments = (ins type:$lhs, type:$rhs);
@@ -57,6 +64,10 @@ def Graph_AbsOp : Graph_UnaryOp<"abs", NumberTensor> { let summary = "|x|; the g
 def Graph_SqrtOp : Graph_UnaryOp<"sqrt"> { let summary = "Square root; the gradient at 0 is 0"; }
 def Graph_RsqrtOp : Graph_UnaryOp<"rsqrt"> { let summary = "1 / sqrt(x), two operations"; }
 def Graph_ExpOp : Graph_UnaryOp<"exp"> { let summary = "e^x"; }
+def Graph_ExpNonPositiveOp : Graph_InnerUnaryOp<"exp_nonpositive"> {
+  let summary = "e^x for x <= 0 and NaN, with less work than exp";
+}
+def Graph_NormalCdfOp : Graph_InnerUnaryOp<"normal_cdf"> { let summary = "(1 + erf(x / sqrt 2)) / 2"; }
 def Graph_LogOp : Graph_UnaryOp<"log"> { let summary = "Natural logarithm"; }
 def Graph_TanhOp : Graph_UnaryOp<"tanh"> { let summary = "Hyperbolic tangent"; }
 def Graph_SigmoidOp : Graph_UnaryOp<"sigmoid"> { let summary = "1 / (1 + e^-x)"; }

@@ -86,10 +86,10 @@ struct ClassRows {
     rows.assign(shape.begin(), shape.end() - 1);
     classes = shape.back();
     Value logits = op.getLogits();
-    Value maximum = build.max(logits, {lastAxis()});
+    Value maximum = build.peak(logits, {lastAxis()}); // NaN is met again in the sum
     Value masked = build.compare("eq", maximum, build.constantLike(maximum, -std::numeric_limits<double>::infinity()));
     rest = build.sub(logits, repeat(build.select(masked, build.constantLike(maximum, 0), maximum)));
-    powers = build.unary<ExpOp>(rest);
+    powers = build.unary<ExpNonPositiveOp>(rest);
     sum = build.sum(powers, {lastAxis()});
     sum = build.select(build.compare("eq", sum, build.constantLike(sum, 0)), build.constantLike(sum, 1), sum);
 

@@ -52,6 +52,17 @@ LogicalResult inferFold(std::optional<Location> location, StringRef op, Value op
   return success();
 }
 
+/// What comes upstream, shared evenly by the elements that equal the largest one.
+template <typename ReductionOp> SmallVector<Value> toLargest(ReductionOp op, OpBuilder &builder, Value upstream) {
+  Build build(builder, op.getLoc());
+  ArrayRef<int64_t> shape = shapeOf(op.getOperand());
+  Value largest = build.compare("eq", op.getOperand(), build.broadcastAlong(op.getResult(), op.getAxes(), shape));
+  Type element = cast<RankedTensorType>(upstream.getType()).getElementType();
+  Value share = build.div(upstream, build.sum(build.cast(largest, element), op.getAxes()));
+  Value everywhere = build.broadcastAlong(share, op.getAxes(), shape);
+  return {build.select(largest, everywhere, build.constantLike(everywhere, 0))};
+}
+
 } // namespace
 
 LogicalResult SumOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, ValueRange operands,
@@ -81,15 +92,22 @@ Number MaxOp::identity(Arithmetic &arithmetic) {
 Number MaxOp::combine(Arithmetic &arithmetic, Number accumulator, Number element) {
   return arithmetic.maximum(accumulator, element);
 }
-SmallVector<Value> MaxOp::gradient(OpBuilder &builder, Value upstream) {
-  Build build(builder, getLoc());
-  ArrayRef<int64_t> shape = shapeOf(getOperand());
-  Value largest = build.compare("eq", getOperand(), build.broadcastAlong(getResult(), getAxes(), shape));
-  Type element = cast<RankedTensorType>(upstream.getType()).getElementType();
-  Value share = build.div(upstream, build.sum(build.cast(largest, element), getAxes()));
-  Value everywhere = build.broadcastAlong(share, getAxes(), shape);
-  return {build.select(largest, everywhere, build.constantLike(everywhere, 0))};
+SmallVector<Value> MaxOp::gradient(OpBuilder &builder, Value upstream) { return toLargest(*this, builder, upstream); }
+
+LogicalResult PeakOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, ValueRange operands,
+                                       DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,
+                                       SmallVectorImpl<Type> &types) {
+  PeakOp::Adaptor adaptor(operands, attributes, properties, regions);
+  return inferFold(location, "peak", adaptor.getOperand(), adaptor.getAxes(), types);
 }
+Number PeakOp::identity(Arithmetic &arithmetic) {
+  return arithmetic.constant(elementType(getResult()), -std::numeric_limits<double>::infinity());
+}
+Number PeakOp::combine(Arithmetic &arithmetic, Number accumulator, Number element) {
+  Number isAbove = arithmetic.compare(numerics::Comparison::Greater, accumulator, element);
+  return arithmetic.select(isAbove, accumulator, element);
+}
+SmallVector<Value> PeakOp::gradient(OpBuilder &builder, Value upstream) { return toLargest(*this, builder, upstream); }
 
 LogicalResult MeanOp::inferReturnTypes(MLIRContext *, std::optional<Location> location, ValueRange operands,
                                        DictionaryAttr attributes, OpaqueProperties properties, RegionRange regions,

@@ -11,7 +11,7 @@ namespace {
 
 /// The row maximum along `axis`, 0 for rows of -inf only, repeated to the shape of x and taken off x.
 Value withoutMaximum(Build &build, Value x, int64_t axis) {
-  Value maximum = build.max(x, {axis});
+  Value maximum = build.peak(x, {axis}); // NaN is met again in the sum
   Value masked = build.compare("eq", maximum, build.constantLike(maximum, -std::numeric_limits<double>::infinity()));
   maximum = build.select(masked, build.constantLike(maximum, 0), maximum);
   return build.sub(x, build.broadcastAlong(maximum, {axis}, shapeOf(x)));
@@ -24,7 +24,7 @@ LogicalResult SoftmaxOp::verify() { return verifyAxis(*this, getAxis(), shapeOf(
 Value SoftmaxOp::expand(OpBuilder &builder) {
   Build build(builder, getLoc());
   int64_t axis = positiveAxis(getAxis(), shapeOf(getOperand()).size());
-  Value powers = build.unary<ExpOp>(withoutMaximum(build, getOperand(), axis));
+  Value powers = build.unary<ExpNonPositiveOp>(withoutMaximum(build, getOperand(), axis));
   Value sum = build.sum(powers, {axis});
   Value empty = build.compare("eq", sum, build.constantLike(sum, 0));
   sum = build.select(empty, build.constantLike(sum, 1), sum);
@@ -45,7 +45,7 @@ Value LogSoftmaxOp::expand(OpBuilder &builder) {
   Build build(builder, getLoc());
   int64_t axis = positiveAxis(getAxis(), shapeOf(getOperand()).size());
   Value rest = withoutMaximum(build, getOperand(), axis);
-  Value sum = build.sum(build.unary<ExpOp>(rest), {axis});
+  Value sum = build.sum(build.unary<ExpNonPositiveOp>(rest), {axis});
   Value empty = build.compare("eq", sum, build.constantLike(sum, 0));
   sum = build.select(empty, build.constantLike(sum, 1), sum);
   return build.sub(rest, build.broadcastAlong(build.unary<LogOp>(sum), {axis}, shapeOf(rest)));

@@ -2,12 +2,12 @@
 
 // CHECK-LABEL: func.func @softmax(
 // CHECK-NOT:     graph.softmax
-// CHECK:         %[[MAX:.*]] = graph.max %arg0 [1]
+// CHECK:         %[[MAX:.*]] = graph.peak %arg0 [1]
 // CHECK:         %[[MASKED:.*]] = graph.compare "eq" %[[MAX]]
 // CHECK:         %[[TAKEN:.*]] = graph.select %[[MASKED]], %{{.*}}, %[[MAX]]
 // CHECK:         %[[WIDE:.*]] = graph.broadcast %[[TAKEN]] [0]
 // CHECK:         %[[REST:.*]] = graph.sub %arg0, %[[WIDE]]
-// CHECK:         %[[EXP:.*]] = graph.exp %[[REST]]
+// CHECK:         %[[EXP:.*]] = graph.exp_nonpositive %[[REST]]
 // CHECK:         %[[SUM:.*]] = graph.sum %[[EXP]] [1]
 // CHECK:         graph.div %[[EXP]]
 func.func @softmax(%x: tensor<2x3xf32>) -> tensor<2x3xf32> {
