@@ -1,7 +1,7 @@
-// A row that fits in registers is computed at once, straight-line. A longer one is passed over once per level of folds
-// (a fold that needs the result of another is one level up) and once more for what is stored; values are computed again
-// in each pass, which cannot change them, unless the place of an output can hold them until then. Kernels that treat
-// all elements alike forget the shape and run flat.
+// A row that fits in registers is computed at once, straight-line, and short ones a few side by side. A longer one is
+// passed over once per level of folds (a fold that needs the result of another is one level up) and once more for what
+// is stored; values are computed again in each pass, which cannot change them, unless the place of an output can hold
+// them until then. Kernels that treat all elements alike forget the shape and run flat.
 #include "compiler/lowering/EmitRows.h"
 #include "compiler/graph/Access.h"
 #include "compiler/graph/Build.h"
@@ -22,6 +22,10 @@ namespace {
 
 /// Rows of at most this many elements are held in registers whole.
 constexpr int64_t kStraightLineRow = 128;
+/// Rows of at most kShortRow elements are computed as many side by side; four are no faster, and make code that takes
+/// longer to compile.
+constexpr int64_t kShortRow = 32;
+constexpr int64_t kRowsTogether = 2;
 
 /// What the body of a kernel of kind rows looks like.
 struct RowsKernel {
@@ -82,6 +86,19 @@ struct RowsKernel {
     return follows && unitsPerTile * tiles == (flat ? rows * columns : rows) ? tiles : 1;
   }
 
+  /// How many rows are computed side by side: what comes before and behind a fold is mostly waiting, more than a
+  /// processor can fill with rows to come, and a fold of two rows takes one step more than that of one. One value of
+  /// all of them takes at most a quarter of the registers.
+  int64_t rowsTogether(const Target &target) const {
+    int64_t perRow = (columns + kLanes - 1) / kLanes * (kLanes * 4 / target.vectorBytes), together = kRowsTogether;
+    auto fits = [&] {
+      return together * perRow <= target.registers / 4 && unitsPerTile % together == 0 && rows % together == 0;
+    };
+    while (together > 1 && !fits())
+      together /= 2;
+    return folds.empty() || domain.empty() || columns > kShortRow ? 1 : together;
+  }
+
   SmallVector<int64_t> domain;
   SmallVector<graph::ReductionOpInterface> folds;
   SmallVector<Value> outputs;
@@ -120,22 +137,28 @@ private:
 
 class RowsEmitter {
 public:
-  RowsEmitter(OpBuilder &builder, func::FuncOp kernel, const RowsKernel &shape, ValueRange operands, ValueRange results)
-      : builder(builder), loc(kernel.getLoc()), kernel(kernel), shape(shape), emitter(builder, kernel, operands),
-        results(results) {}
+  RowsEmitter(OpBuilder &builder, func::FuncOp kernel, const RowsKernel &shape, ValueRange operands, ValueRange results,
+              const Target &target)
+      : builder(builder), loc(kernel.getLoc()), kernel(kernel), shape(shape), target(target),
+        emitter(builder, kernel, operands), results(results) {}
 
   /// Runs rows of tiles [first, last).
   void run(Value first, Value last) {
-    Value perTile = emitter.constant(shape.unitsPerTile), rows = emitter.constant(shape.rows);
+    Value perTile = emitter.constant(shape.unitsPerTile);
     Value begin = arith::MulIOp::create(builder, loc, first, perTile);
     Value end = arith::MulIOp::create(builder, loc, last, perTile);
-    end = arith::MinUIOp::create(builder, loc, end, rows);
-    auto loop = scf::ForOp::create(builder, loc, begin, end, emitter.constant(1));
+    end = arith::MinUIOp::create(builder, loc, end, emitter.constant(shape.rows));
+    int64_t together = shape.rowsTogether(target);
+    auto loop = scf::ForOp::create(builder, loc, begin, end, emitter.constant(together));
     OpBuilder::InsertionGuard guard(builder);
     builder.setInsertionPointToStart(loop.getBody());
     KernelEmitter::Scope scope(emitter);
     ArrayRef<int64_t> domain = shape.domain;
-    rowIndex = domain.empty() ? SmallVector<Index>() : emitter.delinearize(loop.getInductionVar(), domain.drop_back());
+    if (domain.empty())
+      rows.emplace_back();
+    for (int64_t row = 0; row < together && !domain.empty(); ++row)
+      rows.push_back(emitter.delinearize(emitter.add(loop.getInductionVar(), row), domain.drop_back()));
+    atRow(0);
     if (shape.columns <= kStraightLineRow)
       emitStraightLine();
     else
@@ -202,24 +225,39 @@ private:
     return position + kLanes <= size || size == 1 ? Value() : maskOf(builder, loc, size - position);
   }
 
+  void atRow(unsigned number) {
+    rowIndex = rows[number];
+    emitter.atRow(number);
+  }
+
   void emitStraightLine() {
     for (graph::ReductionOpInterface fold : shape.folds) {
-      Value accumulators = identityLanes(builder, loc, fold);
+      SmallVector<Value> accumulators(rows.size(), identityLanes(builder, loc, fold));
+      for (size_t row = 0; row < rows.size(); ++row) {
+        atRow(row);
+        for (int64_t position = 0; position < shape.columns; position += kLanes) {
+          emitter.laneMask = tailMask(position, shape.columns);
+          Number element = emitter.valueAt(fold->getOperand(0), atColumn(column(position)));
+          Value mask = shape.columns == 1 ? maskOf(builder, loc, 1) : emitter.laneMask;
+          accumulators[row] = foldInto(builder, loc, fold, accumulators[row], element, mask);
+        }
+        emitter.laneMask = {};
+      }
+      SmallVector<Number> folded = foldLanesOfRows(builder, loc, fold, accumulators);
+      for (size_t row = 0; row < rows.size(); ++row) {
+        atRow(row);
+        emitter.setFold(fold->getResult(0), folded[row]);
+      }
+    }
+    for (size_t row = 0; row < rows.size(); ++row) {
+      atRow(row);
       for (int64_t position = 0; position < shape.columns; position += kLanes) {
         emitter.laneMask = tailMask(position, shape.columns);
-        Number element = emitter.valueAt(fold->getOperand(0), atColumn(column(position)));
-        Value mask = shape.columns == 1 ? maskOf(builder, loc, 1) : emitter.laneMask;
-        accumulators = foldInto(builder, loc, fold, accumulators, element, mask);
+        storeOutputs(atColumn(column(position)));
       }
       emitter.laneMask = {};
-      emitter.setFold(fold->getResult(0), foldLanes(builder, loc, fold, accumulators));
+      storeRowOutputs();
     }
-    for (int64_t position = 0; position < shape.columns; position += kLanes) {
-      emitter.laneMask = tailMask(position, shape.columns);
-      storeOutputs(atColumn(column(position)));
-    }
-    emitter.laneMask = {};
-    storeRowOutputs();
   }
 
   void emitPasses() {
@@ -382,9 +420,11 @@ private:
   Location loc;
   func::FuncOp kernel;
   const RowsKernel &shape;
+  const Target &target;
   KernelEmitter emitter;
   ValueRange results;
-  SmallVector<Index> rowIndex;
+  SmallVector<SmallVector<Index>> rows; ///< side by side
+  SmallVector<Index> rowIndex;          ///< of the row at hand
 };
 
 SmallVector<Value> flattened(OpBuilder &builder, Location loc, ValueRange buffers) {
@@ -422,8 +462,8 @@ void lowering::emitRows(OpBuilder &builder, func::FuncOp kernel, ValueRange oper
   if (shape.flat) {
     SmallVector<Value> flatOperands = flattened(builder, kernel.getLoc(), operands);
     SmallVector<Value> flatResults = flattened(builder, kernel.getLoc(), results);
-    RowsEmitter(builder, kernel, shape, flatOperands, flatResults).runFlat(first, last);
+    RowsEmitter(builder, kernel, shape, flatOperands, flatResults, target).runFlat(first, last);
   } else {
-    RowsEmitter(builder, kernel, shape, operands, results).run(first, last);
+    RowsEmitter(builder, kernel, shape, operands, results, target).run(first, last);
   }
 }

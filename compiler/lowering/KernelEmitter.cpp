@@ -103,7 +103,7 @@ KernelEmitter::KernelEmitter(OpBuilder &builder, func::FuncOp kernel, ValueRange
 }
 
 Number KernelEmitter::valueAt(Value value, ArrayRef<Index> index) {
-  if (auto fold = folds.find(value); fold != folds.end())
+  if (auto fold = folds.find({value, row}); fold != folds.end())
     return fold->second;
   Key key{reinterpret_cast<uint64_t>(value.getAsOpaquePointer())};
   for (const Index &each : index) {

@@ -32,7 +32,10 @@ public:
   numerics::Number valueAt(mlir::Value value, llvm::ArrayRef<graph::Index> index);
 
   /// The result of a fold in the current row or column.
-  void setFold(mlir::Value fold, numerics::Number value) { folds[fold] = value; }
+  void setFold(mlir::Value fold, numerics::Number value) { folds[{fold, row}] = value; }
+
+  /// Of rows that are computed side by side, the one whose folds are read and set from now on.
+  void atRow(unsigned number) { row = number; }
 
   /// The row at hand of `value` lies in `buffer`, of the same shape, from now on.
   void setStored(mlir::Value value, mlir::Value buffer) { bufferOf[value] = buffer; }
@@ -87,7 +90,8 @@ private:
   mlir::Location location;
   mlir::func::FuncOp kernel;
   llvm::DenseMap<mlir::Value, mlir::Value> bufferOf; ///< kernel argument, or value stored before -> memref
-  llvm::DenseMap<mlir::Value, numerics::Number> folds;
+  llvm::DenseMap<std::pair<mlir::Value, unsigned>, numerics::Number> folds; ///< by row
+  unsigned row = 0;
   std::vector<Memory> scopes;
   llvm::DenseMap<int64_t, mlir::Value> constants;
 };

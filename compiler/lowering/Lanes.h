@@ -19,6 +19,10 @@ mlir::Value foldInto(mlir::OpBuilder &builder, mlir::Location loc, graph::Reduct
 /// Accumulators l and l + 8, then l + 4, l + 2, l + 1: one number.
 numerics::Number foldLanes(mlir::OpBuilder &builder, mlir::Location loc, graph::ReductionOpInterface fold,
                            mlir::Value accumulators);
+/// The same for 1, 2 or 4 rows, in fewer steps: rows share a vector as soon as half of one is enough for each.
+llvm::SmallVector<numerics::Number> foldLanesOfRows(mlir::OpBuilder &builder, mlir::Location loc,
+                                                    graph::ReductionOpInterface fold,
+                                                    llvm::ArrayRef<mlir::Value> accumulators);
 
 } // namespace mekik::lowering
 
