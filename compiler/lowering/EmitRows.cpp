@@ -22,10 +22,9 @@ namespace {
 
 /// Rows of at most this many elements are held in registers whole.
 constexpr int64_t kStraightLineRow = 128;
-/// Rows of at most kShortRow elements are computed as many side by side; four are no faster, and make code that takes
-/// longer to compile.
-constexpr int64_t kShortRow = 32;
-constexpr int64_t kRowsTogether = 2;
+/// Rows of one vector are computed two side by side, and rows of two vectors that wait for so many folds, four. More than
+/// that only makes code that takes longer to compile.
+constexpr size_t kManyFolds = 3;
 
 /// What the body of a kernel of kind rows looks like.
 struct RowsKernel {
@@ -90,13 +89,15 @@ struct RowsKernel {
   /// processor can fill with rows to come, and a fold of two rows takes one step more than that of one. One value of
   /// all of them takes at most a quarter of the registers.
   int64_t rowsTogether(const Target &target) const {
-    int64_t perRow = (columns + kLanes - 1) / kLanes * (kLanes * 4 / target.vectorBytes), together = kRowsTogether;
+    int64_t perRow = (columns + kLanes - 1) / kLanes * (kLanes * 4 / target.vectorBytes);
+    bool waitsMuch = folds.size() >= kManyFolds;
+    int64_t together = waitsMuch ? 4 : 2;
     auto fits = [&] {
       return together * perRow <= target.registers / 4 && unitsPerTile % together == 0 && rows % together == 0;
     };
     while (together > 1 && !fits())
       together /= 2;
-    return folds.empty() || domain.empty() || columns > kShortRow ? 1 : together;
+    return folds.empty() || domain.empty() || columns > (waitsMuch ? 2 : 1) * kLanes ? 1 : together;
   }
 
   SmallVector<int64_t> domain;
