@@ -105,6 +105,10 @@ struct ContractionPlan {
   RightAccess access = RightAccess::Direct;
   bool packsLeft = false; // rows that lie side by side, k far apart: brought together in panels too
 
+  // What comes from afar and is asked for ahead of its use: rows in the next block of k, what the next column block
+  // packs, sums of the next row block.
+  bool fetchesLeft = false, fetchesRight = false, fetchesResult = false;
+
   // k: axes before `split` and blocks of `depth` along it are run through with accumulators resting in the result.
   int64_t split = 0, depth = 1;
   int64_t depthBlocks = 1;   // visits of an accumulator
@@ -115,7 +119,9 @@ struct ContractionPlan {
   std::array<TileDimension, kTileDimensions> tileOrder{TileOuter, TileOuterRows, TileRows, TileColumns};
   int64_t tileOuter = 1, tileColumns = 1, tileOuterRows = 1, tileRows = 1;
   int64_t outerTiles = 1, columnTiles = 1, outerRowTiles = 1, rowTiles = 1;
-  int64_t cacheRows = 1; // rows run through before the next column block of the tile
+  // Rows, and steps of `outerRows`, run through before the next column block.
+  int64_t cacheRows = 1, cacheOuterRows = 1;
+  int64_t cacheColumns = 1; // columns run through in all blocks of k before the next
 
   int64_t blockColumns() const { return width * blockVectors; }
   int64_t tiles() const { return outerTiles * columnTiles * outerRowTiles * rowTiles; }
@@ -125,12 +131,24 @@ struct ContractionPlan {
            : dimension == TileRows      ? rowTiles
                                         : columnTiles;
   }
+  int64_t sizeAlong(TileDimension dimension) const {
+    return dimension == TileOuter       ? outerSize
+           : dimension == TileOuterRows ? outerRowsSize
+           : dimension == TileRows      ? row.size
+                                        : lanes.size();
+  }
+  int64_t tileSizeAlong(TileDimension dimension) const {
+    return dimension == TileOuter       ? tileOuter
+           : dimension == TileOuterRows ? tileOuterRows
+           : dimension == TileRows      ? tileRows
+                                        : tileColumns;
+  }
   ContractionParts parts() const;
   /// Of all tiles, by the instructions of the register blocks: cycles of one core.
   double cycles() const;
-  /// Of all tiles: bytes of operands read, as often as a tile packs or streams them, and of accumulators visited.
-  double traffic() const;
-  /// Elements of the panels of the right operand that a tile has at a time.
+  /// Of all tiles: bytes of operands read, as often as they are packed or streamed, and of accumulators visited.
+  double traffic(const Target &target) const;
+  /// Elements of the panel of the right operand: one column block.
   int64_t rightPanelElements() const;
   /// Elements from the panel of one row block to the next. Not a power of two, so that one step of k of all row blocks
   /// does not meet in one set of the cache.

@@ -10,8 +10,7 @@ using Values = LoopBuilder::Values;
 
 namespace {
 
-/// Steps of k written out in one turn of the loop, and the length up to which all of them are.
-constexpr int64_t kUnroll = 4;
+/// The number of steps of k up to which all of them are written out.
 constexpr int64_t kUnrollWhole = 8;
 
 } // namespace
@@ -42,7 +41,7 @@ void ContractionEmitter::emitSums(const Block &block, Offsets base, Value row, V
     if (each.place == Side::Depth)
       stepInSide = each.start; // of an axis that is cut before the block; others are set on the way
   Panels start{plan.packsLeft ? leftPanelStart(row) : Value(),
-               plan.access != RightAccess::Direct ? panelStart(column) : Value()};
+               plan.access != RightAccess::Direct ? at.index(0) : Value()};
   sums = emitDepth(block, plan.split, base, start, sums);
   if (bothSidesKept())
     forEach([&](int64_t r, int64_t v, Value &sum) { sum = whereItTakesPart(r, v, sum, zeros(plan.width)); });
@@ -95,6 +94,8 @@ Values ContractionEmitter::emitDepth(const Block &block, size_t number, Offsets 
     int64_t unroll = !innermost || masked ? 1 : known && *known <= kUnrollWhole ? *known : kUnroll;
     auto turns = [&](Value from, Value to, int64_t together) {
       sums = at.loop(from, to, together, sums, [&](Value k, Values carried) {
+        if (innermost && together == kUnroll)
+          fetchAhead(block, k);
         for (int64_t ahead = 0; ahead < together; ++ahead)
           carried = turn(k, ahead, carried);
         return carried;

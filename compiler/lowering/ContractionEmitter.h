@@ -16,6 +16,9 @@ public:
   void emit(mlir::Value first, mlir::Value last);
 
 private:
+  /// Steps of k written out in one turn of the loop.
+  static constexpr int64_t kUnroll = 4;
+
   using Values = LoopBuilder::Values;
 
   struct Offsets {
@@ -24,6 +27,7 @@ private:
   struct Range {
     mlir::Value from, to;
   };
+  using TileRanges = std::array<Range, kTileDimensions>;
   /// The block of k at hand.
   struct Depth {
     mlir::Value first, last; // i1: nothing is in the result yet; nothing comes after
@@ -36,6 +40,8 @@ private:
   /// At lane number `column`, which starts a vector.
   Offsets atColumn(Offsets base, mlir::Value column);
 
+  mlir::Value boxFrom(mlir::Value tile, mlir::Value last, llvm::ArrayRef<TileDimension> cut, TileRanges &box);
+  void emitBox(const TileRanges &box);
   void emitDepthBlock(Offsets base, mlir::Value block, Range outerRows, Range rows);
   /// body(first column, vectors, lanes of the last vector).
   void forColumnBlocks(llvm::function_ref<void(mlir::Value, int64_t, int64_t)> body);
@@ -83,6 +89,8 @@ private:
   /// i1, if both sides are kept: some element of the block has products.
   mlir::Value touchesTriangle(const Block &block);
   llvm::SmallVector<Steps> stepsInTriangle(const Block &block, size_t axis, mlir::Value length);
+  /// The blocks of k in which some of the rows have products.
+  Range depthBlocksOf(Range rows);
   /// Lane by lane: the products of this row and vector, at the step of k at hand, take part.
   mlir::Value takesPart(int64_t row, int64_t vector);
   mlir::Value whereItTakesPart(int64_t row, int64_t vector, mlir::Value value, mlir::Value otherwise);
@@ -90,12 +98,20 @@ private:
   /// Brings a column block of the right operand into its panel (ContractionPanels.cpp).
   void emitPacking(Offsets base, mlir::Value column, int64_t vectors, int64_t lastLanes);
   void packAxis(size_t axis, mlir::Value source, mlir::Value target, int64_t step, int64_t count);
+  /// What the steps of k of a row block ask for ahead of its use (ContractionFetch.cpp). Of the left operand one of its
+  /// rows in the next block of k, another one in each column block; of the right operand a part of what the next column
+  /// block packs, another one in each row block; and the sums of the next row block. `base` is that of the row block.
+  mlir::Value leftAhead(Offsets base, mlir::Value column, int64_t rows);
+  mlir::Value rightAhead(Offsets base, mlir::Value column, mlir::Value block);
+  mlir::Value resultAhead(Offsets base, mlir::Value row);
+  /// Of a right operand with its lanes apart: lanes whose lines are as many as a block of k has turns.
+  int64_t lanesOfTurns() const { return 64 / plan.contraction.elementBytes / kUnroll; }
+  void fetchAhead(const Block &block, mlir::Value k);
   /// Brings rows [part) of the left operand into their panels, a row block each.
   void emitRowPacking(Offsets base, Range part);
   void packRows(size_t axis, mlir::Value source, mlir::Value target, Range part);
   void packSquare(mlir::Value source, mlir::Value target, int64_t step, int64_t count, int64_t size);
-  /// Where the panel of the column block at `column`, of the row block at `row`, starts.
-  mlir::Value panelStart(mlir::Value column);
+  /// Where the panel of the row block at `row` starts.
   mlir::Value leftPanelStart(mlir::Value row);
 
   mlir::VectorType vectorType(int64_t width);
@@ -114,9 +130,10 @@ private:
   const LaneSpread inLeft, inRight, inResult;
   ContractionEpilogue epilogue;
   mlir::Value left, right, result; // flat, after the exchange
-  mlir::Value panels;              // flat scratch, null if nothing is packed: right panels, then left
+  mlir::Value panels;              // flat scratch, null if nothing is packed: the right panel, then left ones
   mlir::Type element;
-  Range columns; // of the tile at hand
+  Range columns; // at hand
+  mlir::Value nextLeft, nextRight, nextResult; // where to fetch from, null if nothing is
   Range packed;  // rows whose left panels are there
   Depth depth;
   Side sides[2];          // later, earlier

@@ -5,19 +5,18 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/bit.h"
+#include "llvm/Support/MathExtras.h"
 
 namespace mekik::lowering {
 
 using mlir::Value;
 using Values = LoopBuilder::Values;
 
-Value ContractionEmitter::panelStart(Value column) { return at.mul(at.sub(column, columns.from), plan.depthElements); }
-
 void ContractionEmitter::emitPacking(Offsets base, Value column, int64_t vectors, int64_t lastLanes) {
   for (int64_t vector = 0; vector < vectors; ++vector) {
     Value source = at.add(atColumn(base, column).right, inRight.of(vector * plan.width));
-    Value target = at.add(panelStart(column), vector * plan.width);
-    packAxis(plan.split, source, target, vectors * plan.width, vector + 1 == vectors ? lastLanes : plan.width);
+    packAxis(plan.split, source, at.index(vector * plan.width), vectors * plan.width,
+             vector + 1 == vectors ? lastLanes : plan.width);
   }
 }
 
@@ -127,9 +126,11 @@ void ContractionEmitter::packRows(size_t number, Value source, Value target, Ran
     if (number + 1 < axes.size())
       return packRows(number + 1, from, to, part);
     forRowBlocks(part, [&](Value row, int64_t count) {
-      auto rows = mlir::VectorType::get({count}, element);
-      Value run = mlir::vector::LoadOp::create(at.builder, at.loc, rows, left, at.add(from, row));
-      mlir::vector::StoreOp::create(at.builder, at.loc, run, panels, at.add(to, leftPanelStart(row)));
+      for (int64_t ahead = 0; ahead < count; ahead += plan.width) {
+        int64_t lanes = std::min(plan.width, count - ahead);
+        Value run = load(left, at.add(at.add(from, row), ahead), lanes);
+        store(run, panels, at.add(at.add(to, leftPanelStart(row)), ahead), {lanes, 1, 0}, lanes);
+      }
     });
   });
 }

@@ -21,11 +21,10 @@ constexpr int64_t kFewTiles = 16;
 constexpr int64_t kFarRows = 4, kPackedRows = 16, kPackedRowsOfTwo = 32;
 constexpr int64_t kPackedColumns = 16, kDirectColumns = 32;
 constexpr int64_t kManyTilesWork = 16 * 1024 * 1024;
-/// A right operand larger than this comes from far away; few tiles should pack the same part of it.
-constexpr int64_t kFarBytes = 1024 * 1024;
+constexpr int64_t kPageBytes = 4096;
 
-/// What a block of k reads of an operand stays in the nearest cache up to this size, if nothing else does.
-constexpr int64_t kNearBytes = 32 * 1024;
+/// Steps of k in which another panel can be asked for, one line in four steps.
+constexpr int64_t kFetchingDepth = 64;
 
 /// Rows that pay for copying a right operand because its vectors would be half empty otherwise.
 constexpr int64_t kRowsOfPanels = 8;
@@ -90,7 +89,6 @@ void chooseRegisterBlock(ContractionPlan &plan, const Target &target) {
   const Contraction &contraction = plan.contraction;
   int64_t vectors = divideCeil(plan.lanes.size(), plan.width);
   int64_t contracted = product(contraction.contracted);
-  int64_t depth = std::min(contracted, target.contractionDepth);
   // Tiles of unequal rows are no equal parts of the result, which threads of a small model would have to wait for.
   double unevenRows = plan.outerRowsSize * plan.row.size * plan.lanes.size() * contracted < kManyTilesWork ? 2 : 1;
   double best = 0;
@@ -99,13 +97,13 @@ void chooseRegisterBlock(ContractionPlan &plan, const Target &target) {
       if (r * v + v + 1 > target.registers || r * v > 24)
         continue;
       double cycles = coverCycles(plan.row.size, vectors, r, v, contraction.lanesInBatch);
-      // Each edge is a kernel of its own to compile. Among equals the one that reads less of the operands: whole
-      // vectors of the right one, single elements of the left one, which also wait in the nearest cache.
+      // Each edge is a kernel of its own to compile. Among equals the one that reads little, whole vectors of the right
+      // operand, single elements of the left one; if sums are long, in few loads a product.
       double edges = (plan.row.size % r != 0) * unevenRows + (vectors % v != 0);
-      double bytes = double(plan.width * contraction.elementBytes) / double(r) + 8.0 / double(v);
-      // All rows of a tile run over the column block before the next: it should stay near.
-      bool near = depth * v * plan.width * contraction.elementBytes <= kNearBytes;
-      double preference = cycles * (1 + 0.005 * edges + 0.002 * bytes + (near || contraction.lanesInBatch ? 0 : 0.1));
+      double length = std::min(1.0, double(contracted) / double(target.contractionDepth));
+      double loads = double(r + v) / double(r * v) * length;
+      double bytes = double(contraction.elementBytes) * (double(plan.width) / double(r) + 1.0 / double(v));
+      double preference = cycles * (1 + 0.005 * edges + 0.05 * loads + 0.002 * bytes);
       if (best == 0 || preference < best) {
         best = preference;
         plan.blockRows = r;
@@ -115,13 +113,25 @@ void chooseRegisterBlock(ContractionPlan &plan, const Target &target) {
   }
 }
 
-/// Every k in one visit if it is short; else even blocks of about the target's depth along the last axis that allows
-/// it.
+/// About `most` steps of an axis of `size`: if possible such that all blocks are equal, at least such that all but the
+/// last are whole unrolled steps and whole transposed squares.
+int64_t blockOf(int64_t size, int64_t most) {
+  constexpr int64_t square = 16;
+  for (int64_t depth = most / square * square; 3 * depth > 2 * most; depth -= square)
+    if (size % depth == 0)
+      return depth;
+  int64_t depth = divideCeil(size, divideCeil(size, most));
+  return std::min(size, depth >= square ? divideCeil(depth, square) * square : depth);
+}
+
+/// Every k in one visit if it is short; else blocks along the last axis that allows it, of about the target's depth or
+/// such that a panel of the right operand stays in the nearest cache.
 void cutDepth(ContractionPlan &plan, const Target &target) {
   auto &axes = plan.contraction.contracted;
   if (axes.empty())
     axes.push_back({});
-  int64_t limit = target.contractionDepth;
+  int64_t panelDepth = target.nearBytes / (plan.blockColumns() * plan.contraction.elementBytes) / 16 * 16;
+  int64_t limit = std::min(target.contractionDepth, std::max<int64_t>(panelDepth, 16));
   int64_t inner = product(axes);
   plan.split = 0;
   plan.depth = axes[0].size;
@@ -133,12 +143,7 @@ void cutDepth(ContractionPlan &plan, const Target &target) {
       inner /= axes[++plan.split].size;
     }
     int64_t size = axes[plan.split].size;
-    int64_t depth = std::max<int64_t>(1, limit / inner);
-    depth = divideCeil(size, divideCeil(size, depth));
-    // Whole unrolled steps and whole transposed squares in every block but the last.
-    if (depth >= 16)
-      depth = divideCeil(depth, 16) * 16;
-    plan.depth = std::min(size, depth);
+    plan.depth = blockOf(size, std::max<int64_t>(1, limit / inner));
     plan.depthBlocks = blocks * divideCeil(size, plan.depth);
   }
   plan.depthElements = plan.depth * product(llvm::ArrayRef(axes).drop_front(plan.split + 1));
@@ -146,7 +151,7 @@ void cutDepth(ContractionPlan &plan, const Target &target) {
 
 /// Panels where lanes are apart, or where what a block of k reads would not stay near and is read often enough to pay
 /// for the copy.
-void chooseAccess(ContractionPlan &plan) {
+void chooseAccess(ContractionPlan &plan, const Target &target) {
   const Contraction &contraction = plan.contraction;
   if (contraction.lanesInBatch)
     return;
@@ -156,10 +161,26 @@ void chooseAccess(ContractionPlan &plan) {
   int64_t bytes = plan.depthElements * contraction.elementBytes;
   if (columns > 1 && right.step != 1)
     plan.access = RightAccess::Transposed;
-  else if (right.run < columns || (columns > 2 * plan.width && rows >= 64 && bytes * columns > kNearBytes))
+  else if (right.run < columns || (columns > 2 * plan.width && rows >= 64 && bytes * columns > target.nearBytes))
     plan.access = RightAccess::Copied;
   plan.packsLeft = plan.row.left == 1 && plan.row.size >= plan.blockRows && innermost.left > plan.blockRows &&
-                   columns >= 4 * plan.width && bytes * plan.row.size > kNearBytes;
+                   columns >= 4 * plan.width && bytes * plan.row.size > target.nearBytes;
+}
+
+/// What comes from beyond the second-level cache is asked for, if there are turns enough in a block of k to do so.
+void chooseFetching(ContractionPlan &plan, const Target &target) {
+  const Contraction &contraction = plan.contraction;
+  auto far = [&](int64_t elements) { return elements * contraction.elementBytes > target.farBytes; };
+  int64_t columns = plan.lanes.size();
+  bool oneAxis = plan.split + 1 == int64_t(contraction.contracted.size());
+  if (!oneAxis || plan.depth < kFetchingDepth)
+    return;
+  plan.fetchesRight = plan.access != RightAccess::Direct && far(product(contraction.contracted) * columns) &&
+                      plan.lanes.inRight().run >= columns && columns >= 2 * plan.blockColumns();
+  plan.fetchesLeft = !plan.packsLeft && contraction.contracted.back().left == 1 && plan.depthBlocks > 1 &&
+                     far(plan.row.size * product(contraction.contracted)) &&
+                     columns >= plan.blockRows * plan.blockColumns();
+  plan.fetchesResult = far(plan.row.size * columns) && plan.row.size >= 2 * plan.blockRows;
 }
 
 /// The slowest axis of the result first; what has no axis before it, so that every number of a tile is bounded: where it
@@ -174,6 +195,25 @@ void orderTiles(ContractionPlan &plan) {
                                         : plan.lanes.axis.result;
   };
   llvm::stable_sort(plan.tileOrder, [&](TileDimension a, TileDimension b) { return step(a) > step(b); });
+}
+
+/// So many rows at a time that what a block of k reads of them stays in the second-level cache.
+void chooseCacheBlock(ContractionPlan &plan, const Target &target) {
+  int64_t elementBytes = plan.contraction.elementBytes, bytes = target.leftBlockBytes;
+  // Rows whole pages apart share few sets of a cache.
+  if (!plan.packsLeft && plan.row.left * elementBytes % kPageBytes == 0)
+    bytes /= 2;
+  int64_t rows = std::max<int64_t>(1, bytes / (plan.depthElements * elementBytes));
+  int64_t chunks = divideCeil(plan.row.size, divideCeil(rows, plan.blockRows) * plan.blockRows);
+  plan.cacheRows = divideCeil(divideCeil(plan.row.size, chunks), plan.blockRows) * plan.blockRows;
+  if (!plan.packsLeft)
+    plan.cacheOuterRows = std::clamp<int64_t>(rows / plan.row.size, 1, plan.outerRowsSize);
+  // Sums too many for any cache come near once, for all blocks of k; but a packed left operand would be packed again.
+  int64_t columns = plan.lanes.size();
+  plan.cacheColumns = columns;
+  if (!plan.packsLeft && plan.depthBlocks > 1 && plan.row.size * columns * elementBytes > target.remoteBytes)
+    plan.cacheColumns = bytes / (plan.cacheRows * elementBytes) / plan.blockColumns() * plan.blockColumns();
+  plan.cacheColumns = std::max(plan.cacheColumns, plan.blockColumns());
 }
 
 void cutTiles(ContractionPlan &plan, const Target &target) {
@@ -197,12 +237,9 @@ void cutTiles(ContractionPlan &plan, const Target &target) {
     cutOuter(tilesOf(kTileWork));
   int64_t wanted = divideCeil(tilesOf(packed || plan.packsLeft ? kPackedTileWork : kTileWork), plan.outerTiles);
 
-  // A tile's panel of the right operand has to fit the cache.
-  int64_t panelColumns =
-      std::max<int64_t>(1, target.packedBytes / (plan.depthElements * contraction.elementBytes * plan.blockColumns()));
-  int64_t columnSplit = divideCeil(columnUnits, panelColumns);
+  int64_t columnSplit = 1;
   int64_t rowSplit = 1, rowSplitLimit = plan.outerRowsSize * rowUnits;
-  bool far = product(contraction.contracted) * columns * contraction.elementBytes > kFarBytes;
+  bool far = product(contraction.contracted) * columns * contraction.elementBytes > target.farBytes;
   auto share = [&](int64_t fraction) { return std::max<int64_t>(1, target.tileElements / fraction); };
   int64_t leastRows = packed ? share(far ? kFarRows : kPackedRows) : 2 * plan.blockRows;
   int64_t leastColumns = plan.packsLeft ? share(kPackedColumns) : packed ? share(kDirectColumns) : 1;
@@ -228,7 +265,6 @@ void cutTiles(ContractionPlan &plan, const Target &target) {
   int64_t rowCuts = divideCeil(rowSplit, plan.outerRowTiles);
   plan.tileRows = std::min(plan.row.size, divideCeil(rowUnits, rowCuts) * plan.blockRows);
   plan.rowTiles = divideCeil(plan.row.size, plan.tileRows);
-  plan.cacheRows = std::min<int64_t>(plan.tileRows, divideCeil(128, plan.blockRows) * plan.blockRows);
 }
 
 } // namespace
@@ -285,22 +321,22 @@ double ContractionPlan::cycles() const {
          contraction.share();
 }
 
-double ContractionPlan::traffic() const {
+double ContractionPlan::traffic(const Target &target) const {
   double rows = double(outerRowsSize * row.size), columns = double(lanes.size());
   double depth = double(product(contraction.contracted));
   // What is small stays in a near cache from one tile, or one block of k, to the next.
   auto bytes = [&](double elements, int64_t times, double near) {
     double all = elements * double(contraction.elementBytes);
-    return near * double(contraction.elementBytes) > double(kFarBytes) ? all * double(times) : all;
+    return near * double(contraction.elementBytes) > double(target.farBytes) ? all * double(times) : all;
   };
-  double left = bytes(rows * depth, columnTiles, rows * depth);
-  double right = bytes(columns * depth, outerRowTiles * rowTiles, columns * depth);
-  double result = bytes(rows * columns, 2 * depthBlocks - 1, double(tileRows * tileOuterRows * tileColumns));
+  int64_t chunks = divideCeil(outerRowsSize, cacheOuterRows) * divideCeil(row.size, cacheRows);
+  double left = bytes(rows * depth, 1, rows * depth), right = bytes(columns * depth, chunks, columns * depth);
+  double result = bytes(rows * columns, 2 * depthBlocks - 1, rows * columns);
   return double(outerSize) * (left + right + result) * contraction.share();
 }
 
 int64_t ContractionPlan::rightPanelElements() const {
-  return access == RightAccess::Direct ? 0 : divideCeil(tileColumns, width) * width * depthElements;
+  return access == RightAccess::Direct ? 0 : blockColumns() * depthElements;
 }
 
 int64_t ContractionPlan::scratchBytes() const {
@@ -324,7 +360,9 @@ ContractionPlan ContractionPlan::make(const Contraction &contraction, const Targ
   chooseLanes(plan, target);
   chooseRegisterBlock(plan, target);
   cutDepth(plan, target);
-  chooseAccess(plan);
+  chooseAccess(plan, target);
+  chooseFetching(plan, target);
+  chooseCacheBlock(plan, target);
   orderTiles(plan);
   cutTiles(plan, target);
   return plan;

@@ -54,6 +54,16 @@ llvm::SmallVector<ContractionEmitter::Steps> ContractionEmitter::stepsInTriangle
   return {{step(lowest(kept)), step(highest(kept, block)), true}, {step(highest(kept, block)), length, false}};
 }
 
+ContractionEmitter::Range ContractionEmitter::depthBlocksOf(Range rows) {
+  Range all{at.index(0), at.index(plan.depthBlocks)};
+  llvm::ArrayRef<ContractionAxis> axes = plan.contraction.contracted;
+  if (axes.size() != 1 || axes[0].side == TriangleSide::None || plan.row.side == TriangleSide::None)
+    return all;
+  if (axes[0].side == TriangleSide::Later)
+    return {at.min(at.div(rows.from, plan.depth), plan.depthBlocks - 1), all.to};
+  return {all.from, at.min(at.add(at.div(at.sub(rows.to, at.index(1)), plan.depth), 1), plan.depthBlocks)};
+}
+
 Value ContractionEmitter::takesPart(int64_t row, int64_t vector) {
   mlir::Type i32 = at.builder.getI32Type();
   auto position = [&](const Side &side) -> Value {

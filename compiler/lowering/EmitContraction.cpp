@@ -1,9 +1,10 @@
 // The loops of a contraction, from tiles down to one register block:
 //
-//   tile -> outer products -> blocks of k -> (pack the right operand) -> outer rows -> cache rows -> (pack the left
-//   operand) -> column blocks -> row blocks -> k
+//   tiles -> outer products -> blocks of k -> cache rows -> (pack the left operand) -> column blocks -> (pack the right
+//   operand) -> row blocks -> k
 //
-// Row blocks run inside column blocks, so that a panel of the right operand stays in the nearest cache.
+// Row blocks run inside column blocks, so that a panel of the right operand stays in the nearest cache, while rows stay
+// in the next. Tiles side by side are run through as one, which packs once for all of them.
 #include "compiler/lowering/EmitContraction.h"
 #include "compiler/lowering/ContractionEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
@@ -78,28 +79,68 @@ ContractionEmitter::Offsets ContractionEmitter::atColumn(Offsets base, Value col
 }
 
 void ContractionEmitter::emit(Value first, Value last) {
-  at.loop(first, last, 1, [&](Value tile) {
-    Value cut[kTileDimensions];
-    llvm::SmallVector<int64_t> counts;
-    for (TileDimension dimension : plan.tileOrder)
-      counts.push_back(plan.tilesAlong(dimension));
-    for (auto [dimension, position] : llvm::zip(plan.tileOrder, at.delinearize(tile, counts)))
-      cut[dimension] = position;
-    auto range = [&](Value number, int64_t size, int64_t end) {
-      Value from = at.mul(number, size);
-      return Range{from, at.min(at.add(from, size), end)};
-    };
-    auto whole = [&](Value number, int64_t tiles, int64_t size, int64_t end) {
-      return tiles == 1 ? Range{at.index(0), at.index(end)} : range(number, size, end);
-    };
-    Range outer = whole(cut[TileOuter], plan.outerTiles, plan.tileOuter, plan.outerSize);
-    Range outerRows = whole(cut[TileOuterRows], plan.outerRowTiles, plan.tileOuterRows, plan.outerRowsSize);
-    Range rows = whole(cut[TileRows], plan.rowTiles, plan.tileRows, plan.row.size);
-    columns = whole(cut[TileColumns], plan.columnTiles, plan.tileColumns, lanes.size());
-    Value zero = at.index(0);
-    at.loop(outer.from, outer.to, 1, [&](Value number) {
-      Offsets base = offsets({zero, zero, zero}, plan.outer, number);
-      at.loop(zero, at.index(plan.depthBlocks), 1, [&](Value block) { emitDepthBlock(base, block, outerRows, rows); });
+  llvm::SmallVector<TileDimension> cut;
+  for (TileDimension dimension : plan.tileOrder)
+    if (plan.tilesAlong(dimension) > 1)
+      cut.push_back(dimension);
+  at.loopBySteps(first, last, [&](Value tile) {
+    TileRanges box;
+    Value next = boxFrom(tile, last, cut, box);
+    emitBox(box);
+    return next;
+  });
+}
+
+/// The largest box of tiles that begins with `tile` and ends before `last`: whole runs of the fastest dimension that is
+/// cut, or a part of one. Returns the tile behind it.
+Value ContractionEmitter::boxFrom(Value tile, Value last, llvm::ArrayRef<TileDimension> cut, TileRanges &box) {
+  llvm::SmallVector<int64_t> tiles;
+  for (TileDimension dimension : cut)
+    tiles.push_back(plan.tilesAlong(dimension));
+  Values starts = at.delinearize(tile, tiles), counts(cut.size(), at.index(1));
+  Value rest = at.sub(last, tile), count = at.index(1);
+  if (!cut.empty()) {
+    size_t fast = cut.size() - 1;
+    counts[fast] = count = at.min(at.sub(at.index(tiles[fast]), starts[fast]), rest);
+    if (fast > 0) {
+      size_t slow = fast - 1;
+      Value runs = at.min(at.sub(at.index(tiles[slow]), starts[slow]), at.div(rest, tiles[fast]));
+      Value whole = at.equal(count, tiles[fast]);
+      counts[slow] = at.select(whole, runs, at.index(1));
+      count = at.select(whole, at.mul(runs, tiles[fast]), count);
+    }
+  }
+  for (TileDimension dimension : {TileOuter, TileOuterRows, TileRows, TileColumns})
+    box[dimension] = {at.index(0), at.index(plan.sizeAlong(dimension))};
+  for (auto [dimension, start, count] : llvm::zip(cut, starts, counts)) {
+    int64_t size = plan.tileSizeAlong(dimension);
+    Value from = at.mul(start, size);
+    box[dimension] = {from, at.min(at.add(from, at.mul(count, size)), plan.sizeAlong(dimension))};
+  }
+  return at.add(tile, count);
+}
+
+void ContractionEmitter::emitBox(const TileRanges &box) {
+  auto inParts = [&](Range range, int64_t size, int64_t step, llvm::function_ref<void(Range)> body) {
+    if (step >= size)
+      return body(range);
+    at.loop(range.from, range.to, step, [&](Value from) { body({from, at.min(at.add(from, step), range.to)}); });
+  };
+  Value zero = at.index(0);
+  at.loop(box[TileOuter].from, box[TileOuter].to, 1, [&](Value number) {
+    Offsets base = offsets({zero, zero, zero}, plan.outer, number);
+    inParts(box[TileOuterRows], plan.outerRowsSize, plan.cacheOuterRows, [&](Range outerRows) {
+      inParts(box[TileRows], plan.row.size, plan.cacheRows, [&](Range rows) {
+        inParts(box[TileColumns], lanes.size(), plan.cacheColumns, [&](Range part) {
+          columns = part;
+          Range blocks = depthBlocksOf(rows);
+          at.loop(blocks.from, blocks.to, 1, [&](Value block) {
+            depth.first = at.equal(block, blocks.from);
+            depth.last = at.equal(block, at.sub(blocks.to, at.index(1)));
+            emitDepthBlock(base, block, outerRows, rows);
+          });
+        });
+      });
     });
   });
 }
@@ -108,8 +149,6 @@ void ContractionEmitter::emitDepthBlock(Offsets base, Value block, Range outerRo
   llvm::ArrayRef<ContractionAxis> axes = plan.contraction.contracted;
   const ContractionAxis &split = axes[plan.split];
   int64_t blocks = llvm::divideCeil(split.size, plan.depth);
-  depth.first = at.equal(block, 0);
-  depth.last = at.equal(block, plan.depthBlocks - 1);
   depth.lastOfAxis = at.equal(at.rem(block, blocks), blocks - 1);
   Value start = at.mul(at.rem(block, blocks), plan.depth);
   base = offsets(base, axes.take_front(plan.split), at.div(block, blocks));
@@ -117,19 +156,24 @@ void ContractionEmitter::emitDepthBlock(Offsets base, Value block, Range outerRo
   bool even = split.size % plan.depth == 0;
   depth.length = even ? at.index(plan.depth) : at.min(at.sub(at.index(split.size), start), plan.depth);
 
-  if (plan.access != RightAccess::Direct)
-    forColumnBlocks(
-        [&](Value column, int64_t vectors, int64_t lastLanes) { emitPacking(base, column, vectors, lastLanes); });
-  at.loop(outerRows.from, outerRows.to, 1, [&](Value number) {
-    Offsets rowBase = offsets(base, plan.outerRows, number);
-    at.loop(rows.from, rows.to, plan.cacheRows, [&](Value from) {
-      Range part = plan.tileRows <= plan.cacheRows ? rows : Range{from, at.min(at.add(from, plan.cacheRows), rows.to)};
-      if (plan.packsLeft)
-        emitRowPacking(rowBase, part);
-      forColumnBlocks([&](Value column, int64_t vectors, int64_t lastLanes) {
-        forRowBlocks(part, [&](Value row, int64_t count) {
-          emitBlock(atColumn(advance(rowBase, plan.row, row), column), row, column, count, vectors, lastLanes);
-        });
+  auto forOuterRows = [&](llvm::function_ref<void(Offsets)> body) {
+    at.loop(outerRows.from, outerRows.to, 1, [&](Value number) { body(offsets(base, plan.outerRows, number)); });
+  };
+  if (plan.packsLeft)
+    forOuterRows([&](Offsets rowBase) { emitRowPacking(rowBase, rows); });
+  forColumnBlocks([&](Value column, int64_t vectors, int64_t lastLanes) {
+    if (plan.access != RightAccess::Direct)
+      emitPacking(base, column, vectors, lastLanes);
+    forOuterRows([&](Offsets rowBase) {
+      forRowBlocks(rows, [&](Value row, int64_t count) {
+        Offsets here = atColumn(advance(rowBase, plan.row, row), column);
+        if (plan.fetchesLeft)
+          nextLeft = leftAhead(here, column, count);
+        if (plan.fetchesRight)
+          nextRight = rightAhead(base, column, at.div(at.sub(row, rows.from), plan.blockRows));
+        if (plan.fetchesResult)
+          nextResult = resultAhead(here, row);
+        emitBlock(here, row, column, count, vectors, lastLanes);
       });
     });
   });
@@ -139,7 +183,7 @@ void ContractionEmitter::forColumnBlocks(llvm::function_ref<void(Value, int64_t,
   int64_t size = plan.blockColumns();
   int64_t fullEnd = lanes.size() / size * size, rest = lanes.size() - fullEnd;
   if (fullEnd) {
-    Value to = plan.columnTiles == 1 ? at.index(fullEnd) : at.min(columns.to, fullEnd);
+    Value to = at.min(columns.to, fullEnd);
     at.loop(columns.from, to, size, [&](Value column) { body(column, plan.blockVectors, plan.width); });
   }
   if (rest)

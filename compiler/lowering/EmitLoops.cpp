@@ -91,7 +91,7 @@ private:
     if (auto contraction = dyn_cast_or_null<graph::ContractionOpInterface>(leader)) {
       ContractionPlan plan = planContraction(contraction, target);
       cycles = plan.cycles();
-      traffic = plan.traffic();
+      traffic = plan.traffic(target);
       loops->setAttr(graph::kContraction, builder.getUnitAttr());
     } else {
       cycles = countCycles(loops, tiles, target);

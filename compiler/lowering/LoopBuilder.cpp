@@ -80,10 +80,19 @@ Value LoopBuilder::clamp(Value a, Value limit) {
              limit);
 }
 
-Value LoopBuilder::equal(Value a, int64_t b) {
-  if (auto x = constant(a))
-    return mlir::arith::ConstantIntOp::create(builder, loc, *x == b, 1);
-  return mlir::arith::CmpIOp::create(builder, loc, mlir::arith::CmpIPredicate::eq, a, index(b));
+Value LoopBuilder::equal(Value a, int64_t b) { return equal(a, index(b)); }
+
+Value LoopBuilder::equal(Value a, Value b) {
+  auto x = constant(a), y = constant(b);
+  if (x && y)
+    return mlir::arith::ConstantIntOp::create(builder, loc, *x == *y, 1);
+  return mlir::arith::CmpIOp::create(builder, loc, mlir::arith::CmpIPredicate::eq, a, b);
+}
+
+Value LoopBuilder::select(Value condition, Value yes, Value no) {
+  if (auto known = constant(condition))
+    return *known ? yes : no;
+  return mlir::arith::SelectOp::create(builder, loc, condition, yes, no);
 }
 
 void LoopBuilder::loop(Value from, Value to, int64_t step, llvm::function_ref<void(Value)> body) {
@@ -107,6 +116,17 @@ LoopBuilder::Values LoopBuilder::loop(Value from, Value to, int64_t step, Values
   if (!results.empty()) // a loop that carries nothing comes with its terminator
     mlir::scf::YieldOp::create(builder, loc, results);
   return Values(loop.getResults());
+}
+
+void LoopBuilder::loopBySteps(Value from, Value to, llvm::function_ref<Value(Value)> body) {
+  auto loop = mlir::scf::WhileOp::create(builder, loc, mlir::TypeRange{from.getType()}, mlir::ValueRange{from});
+  mlir::OpBuilder::InsertionGuard guard(builder);
+  mlir::Block *before = builder.createBlock(&loop.getBefore(), {}, from.getType(), loc);
+  Value more = mlir::arith::CmpIOp::create(builder, loc, mlir::arith::CmpIPredicate::ult, before->getArgument(0), to);
+  mlir::scf::ConditionOp::create(builder, loc, more, before->getArguments());
+  mlir::Block *after = builder.createBlock(&loop.getAfter(), {}, from.getType(), loc);
+  Value next = body(after->getArgument(0));
+  mlir::scf::YieldOp::create(builder, loc, next);
 }
 
 void LoopBuilder::when(Value condition, llvm::function_ref<void()> body, llvm::function_ref<void()> otherwise) {

@@ -26,6 +26,8 @@ public:
   /// a in [0, limit]; a may be negative.
   mlir::Value clamp(mlir::Value a, mlir::Value limit);
   mlir::Value equal(mlir::Value a, int64_t b);
+  mlir::Value equal(mlir::Value a, mlir::Value b);
+  mlir::Value select(mlir::Value condition, mlir::Value yes, mlir::Value no);
 
   static std::optional<int64_t> constant(mlir::Value value);
 
@@ -35,6 +37,8 @@ public:
   /// The same with values carried from one turn to the next.
   Values loop(mlir::Value from, mlir::Value to, int64_t step, Values carried,
               llvm::function_ref<Values(mlir::Value, Values)> body);
+  /// for (i = from; i < to; i = body(i)).
+  void loopBySteps(mlir::Value from, mlir::Value to, llvm::function_ref<mlir::Value(mlir::Value)> body);
   /// if (condition) body(), else otherwise().
   void when(mlir::Value condition, llvm::function_ref<void()> body, llvm::function_ref<void()> otherwise = nullptr);
 

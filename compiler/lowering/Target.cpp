@@ -45,8 +45,6 @@ absl::StatusOr<Target> Target::parse(llvm::StringRef name) {
   Target target;
   target.name = name.str();
   target.triple = "x86_64-unknown-linux-gnu";
-  target.contractionDepth = 256;
-  target.packedBytes = 512 * 1024;
   if (name == "x86-64-v3") {
     target.cpu = name.str();
     useAvx2(target);

@@ -21,8 +21,13 @@ struct Target {
 
   int64_t tileElements = 2048; // about how many elements a tile computes
 
-  int64_t contractionDepth = 0; // elements of k between two visits of an accumulator to memory
-  int64_t packedBytes = 0;      // what one packed panel of a contraction may occupy of the second-level cache
+  int64_t contractionDepth = 256; // elements of k between two visits of an accumulator to memory, at most
+
+  // What a contraction reckons with of the memory. Bytes.
+  int64_t nearBytes = 32 * 1024;          // stay in the nearest cache while a row block is computed
+  int64_t leftBlockBytes = 256 * 1024;    // of rows stay in the second-level cache from one column block to the next
+  int64_t farBytes = 1024 * 1024;         // what is larger comes from beyond the second-level cache
+  int64_t remoteBytes = 16 * 1024 * 1024; // what is larger is in no cache when it is visited again
 
   /// Elements of `elementBytes` bytes in one vector register.
   int64_t lanes(int64_t elementBytes) const { return vectorBytes / elementBytes; }

@@ -197,7 +197,8 @@ protected:
     std::memset(scratch.memory.data(), 0xff, scratch.memory.size());
     std::vector<std::pair<int64_t, int64_t>> ranges;
     for (int64_t from = 0; from < plan.tiles();) {
-      int64_t to = std::min<int64_t>(plan.tiles(), from + 1 + random() % 5);
+      int64_t most = random() % 2 ? 5 : std::max<int64_t>(5, plan.tiles());
+      int64_t to = std::min<int64_t>(plan.tiles(), from + 1 + int64_t(random()) % most);
       ranges.emplace_back(from, to);
       from = to;
     }
@@ -283,8 +284,8 @@ TEST_P(Contractions, OfCausalAttentionEqualTheDefinition) {
   check(cases, 4);
 }
 
-TEST_P(Contractions, LargerThanACacheBlockEqualTheDefinition) {
-  check({{"mk", "kn", "mn", {{'m', 130}, {'n', 200}, {'k', 1100}}},
+const std::vector<Case> &largeCases() {
+  static const std::vector<Case> cases = {{"mk", "kn", "mn", {{'m', 130}, {'n', 200}, {'k', 1100}}},
          {"mk", "nk", "mn", {{'m', 130}, {'n', 200}, {'k', 1100}}},
          {"km", "kn", "mn", {{'m', 130}, {'n', 200}, {'k', 1100}}},
          {"km", "nk", "mn", {{'m', 61}, {'n', 67}, {'k', 1031}}},
@@ -294,8 +295,27 @@ TEST_P(Contractions, LargerThanACacheBlockEqualTheDefinition) {
          {"abc", "dbca", "d", {{'a', 9}, {'b', 30}, {'c', 11}, {'d', 19}}},
          {"mab", "nab", "mn", {{'m', 20}, {'n', 40}, {'a', 37}, {'b', 31}}},
          {"mk", "nk", "mn", {{'m', 130}, {'n', 200}, {'k', 1100}}, false, true},
-         {"mk", "kn", "mn", {{'m', 130}, {'n', 200}, {'k', 1100}}, false, true}},
-        2);
+         {"mk", "kn", "mn", {{'m', 130}, {'n', 200}, {'k', 1100}}, false, true}};
+  return cases;
+}
+
+TEST_P(Contractions, LargerThanACacheBlockEqualTheDefinition) { check(largeCases(), 2); }
+
+/// Caches so small that operands are cut along every axis, asked for ahead, and sums come near a part at a time; tiles so
+/// small that every share of them is several boxes.
+TEST_P(Contractions, BeyondEveryCacheEqualTheDefinition) {
+  target.tileElements = 64;
+  target.nearBytes = 8 * 1024;
+  target.leftBlockBytes = 16 * 1024;
+  target.farBytes = 4 * 1024;
+  target.remoteBytes = 64 * 1024;
+  std::vector<Case> cases = largeCases();
+  cases.push_back({"mk", "kn", "mn", {{'m', 64}, {'n', 320}, {'k', 1024}}}); // rows whole pages apart
+  cases.push_back({"akm", "kn", "amn", {{'a', 5}, {'m', 64}, {'n', 200}, {'k', 300}}});
+  cases.push_back({"bmk", "bkn", "bmn", {{'b', 7}, {'m', 40}, {'n', 150}, {'k', 300}}});
+  cases.push_back({"bmk", "bnk", "bmn", {{'b', 2}, {'m', 290}, {'n', 64}, {'k', 290}}, false, false, "mk"});
+  cases.push_back({"bkm", "bkn", "bmn", {{'b', 2}, {'m', 290}, {'n', 64}, {'k', 290}}, false, false, "km"});
+  check(cases, 5);
 }
 
 TEST_P(Contractions, AtTheEdgesOfSizeEqualTheDefinition) {

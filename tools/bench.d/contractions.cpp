@@ -28,6 +28,7 @@
 #include <map>
 #include <memory>
 #include <random>
+#include <sys/mman.h>
 #include <unistd.h>
 #include <unordered_map>
 #ifdef MEKIK_BENCH_ONEDNN
@@ -86,9 +87,13 @@ std::vector<Shape> shapes() {
 }
 
 using Memory = std::unique_ptr<float, decltype(&std::free)>;
+/// In large pages where there are some, like the memory of a model (runtime/model/Model.cpp): for all libraries.
 Memory allocate(int64_t count) {
-  auto bytes = (size_t(count) * sizeof(float) + 64 + 63) / 64 * 64;
-  return Memory(static_cast<float *>(std::aligned_alloc(64, bytes)), &std::free);
+  constexpr size_t largePage = 2 * 1024 * 1024;
+  auto bytes = (size_t(count) * sizeof(float) + 64 + largePage - 1) / largePage * largePage;
+  Memory memory(static_cast<float *>(std::aligned_alloc(largePage, bytes)), &std::free);
+  madvise(memory.get(), bytes, MADV_HUGEPAGE);
+  return memory;
 }
 
 /// The operands of one shape, made when its first benchmark runs and given up when another shape's does.

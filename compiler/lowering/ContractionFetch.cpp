@@ -1,0 +1,70 @@
+// What comes from beyond the second-level cache is asked for while other sums are computed, a line or two in each turn of
+// the loop over k: asked for at once, it would have to be waited for.
+#include "compiler/lowering/ContractionEmitter.h"
+#include "mlir/Dialect/MemRef/IR/MemRef.h"
+#include "llvm/Support/MathExtras.h"
+
+namespace mekik::lowering {
+
+using mlir::Value;
+
+namespace {
+
+/// memref.prefetch counts from 0, not to be kept, to 3, the nearest cache.
+enum Cache : uint32_t { SecondLevel = 2, FirstLevel = 3 };
+
+void fetch(LoopBuilder &at, Value buffer, Value offset, Cache cache) {
+  mlir::memref::PrefetchOp::create(at.builder, at.loc, buffer, offset, /*isWrite=*/false, cache, /*isDataCache=*/true);
+}
+
+} // namespace
+
+Value ContractionEmitter::leftAhead(Offsets base, Value column, int64_t rows) {
+  Value row = at.rem(at.div(column, plan.blockColumns()), rows);
+  Value k = at.select(depth.last, at.index(0), at.index(plan.depth));
+  return at.add(at.add(base.left, at.mul(row, plan.row.left)), k);
+}
+
+Value ContractionEmitter::rightAhead(Offsets base, Value column, Value block) {
+  int64_t lastColumn = (lanes.size() / plan.blockColumns() - 1) * plan.blockColumns();
+  Value start = atColumn(base, at.min(at.add(column, plan.blockColumns()), lastColumn)).right;
+  if (plan.access == RightAccess::Transposed) {
+    int64_t together = lanesOfTurns(), groups = llvm::divideCeil(plan.blockColumns(), together);
+    return at.add(start, at.mul(at.rem(block, groups), together * inRight.step));
+  }
+  // One vector of a part of the steps of k.
+  int64_t turns = plan.depth / kUnroll, parts = llvm::divideCeil(plan.depth, turns);
+  Value vector = at.rem(block, plan.blockVectors), part = at.rem(at.div(block, plan.blockVectors), parts);
+  Value k = at.min(at.mul(part, turns), at.sub(depth.length, at.index(turns)));
+  return at.add(at.add(start, at.mul(vector, plan.width)), at.mul(k, plan.contraction.contracted.back().right));
+}
+
+Value ContractionEmitter::resultAhead(Offsets base, Value row) {
+  Value rows = at.clamp(at.sub(at.index(plan.row.size - plan.blockRows), row), at.index(plan.blockRows));
+  return at.add(base.result, at.mul(rows, plan.row.result));
+}
+
+void ContractionEmitter::fetchAhead(const Block &block, Value k) {
+  // A vector may lie across two lines. The first came with the vector before, so the last element is asked for.
+  int64_t last = plan.width - 1;
+  Value turn = at.div(k, kUnroll);
+  if (nextLeft)
+    fetch(at, left, at.add(nextLeft, k), SecondLevel);
+  if (nextRight && plan.access == RightAccess::Transposed) {
+    int64_t part = plan.depth / lanesOfTurns();
+    Value lane = at.div(k, part), step = at.mul(at.rem(k, part), lanesOfTurns());
+    if (!LoopBuilder::constant(depth.length))
+      step = at.min(step, at.sub(depth.length, at.index(1)));
+    fetch(at, right, at.add(at.add(nextRight, at.mul(lane, inRight.step)), step), SecondLevel);
+  } else if (nextRight) {
+    Value place = at.mul(turn, plan.contraction.contracted.back().right);
+    fetch(at, right, at.add(at.add(nextRight, place), last), SecondLevel);
+  }
+  if (nextResult) {
+    Value row = at.add(nextResult, at.mul(at.min(turn, block.rows - 1), plan.row.result));
+    for (int64_t vector = 0; vector < block.vectors; ++vector)
+      fetch(at, result, at.add(row, inResult.of(vector * plan.width) + last), FirstLevel);
+  }
+}
+
+} // namespace mekik::lowering
