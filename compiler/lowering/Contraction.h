@@ -26,10 +26,9 @@ struct ContractionAxis {
   TriangleSide side = TriangleSide::None;
 };
 
-/// The axes by role. Axes of size 1 are gone; neighbours that are contiguous in every operand that has them are one. The
-/// two axes of a triangle stay as they are.
-/// "Left" and "right" are the operands after a possible exchange, made so that the fastest axis of the result is not
-/// one of the left operand alone.
+/// The axes by role. Axes of size 1 are gone; neighbours that are contiguous in every operand that has them are one.
+/// The two axes of a triangle stay as they are. "Left" and "right" are the operands after a possible exchange, made so
+/// that the fastest axis of the result is not one of the left operand alone.
 struct Contraction {
   int64_t elementBytes = 4;                      // 4 (f32) or 8 (f64)
   bool swapped = false;                          // the operands are exchanged
@@ -114,8 +113,8 @@ struct ContractionPlan {
   int64_t depthBlocks = 1;   // visits of an accumulator
   int64_t depthElements = 1; // products of the largest visit
 
-  // A tile: so many steps of `outer`, steps of `outerRows`, rows, columns. Tiles are numbered as they lie in the result,
-  // the slowest of its axes first, so that a thread's share lies together, as in kernels that go by rows.
+  // A tile: so many steps of `outer`, steps of `outerRows`, rows, columns. Tiles are numbered as they lie in the
+  // result, the slowest of its axes first, so that a thread's share lies together, as in kernels that go by rows.
   std::array<TileDimension, kTileDimensions> tileOrder{TileOuter, TileOuterRows, TileRows, TileColumns};
   int64_t tileOuter = 1, tileColumns = 1, tileOuterRows = 1, tileRows = 1;
   int64_t outerTiles = 1, columnTiles = 1, outerRowTiles = 1, rowTiles = 1;

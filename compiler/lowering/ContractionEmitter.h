@@ -18,6 +18,8 @@ public:
 private:
   /// Steps of k written out in one turn of the loop.
   static constexpr int64_t kUnroll = 4;
+  /// Of a line of the caches.
+  static constexpr int64_t kLineBytes = 64;
 
   using Values = LoopBuilder::Values;
 
@@ -33,6 +35,7 @@ private:
     mlir::Value first, last; // i1: nothing is in the result yet; nothing comes after
     mlir::Value lastOfAxis;  // i1: the block ends where its axis ends
     mlir::Value length;      // steps along the axis that is split
+    mlir::Value lastOfNext;  // number of the last step of the next block, 0 if there is none
   };
 
   Offsets offsets(Offsets base, llvm::ArrayRef<ContractionAxis> axes, mlir::Value linear);
@@ -105,7 +108,7 @@ private:
   mlir::Value rightAhead(Offsets base, mlir::Value column, mlir::Value block);
   mlir::Value resultAhead(Offsets base, mlir::Value row);
   /// Of a right operand with its lanes apart: lanes whose lines are as many as a block of k has turns.
-  int64_t lanesOfTurns() const { return 64 / plan.contraction.elementBytes / kUnroll; }
+  int64_t lanesOfTurns() const { return kLineBytes / plan.contraction.elementBytes / kUnroll; }
   void fetchAhead(const Block &block, mlir::Value k);
   /// Brings rows [part) of the left operand into their panels, a row block each.
   void emitRowPacking(Offsets base, Range part);
@@ -132,9 +135,9 @@ private:
   mlir::Value left, right, result; // flat, after the exchange
   mlir::Value panels;              // flat scratch, null if nothing is packed: the right panel, then left ones
   mlir::Type element;
-  Range columns; // at hand
+  Range columns;                               // at hand
   mlir::Value nextLeft, nextRight, nextResult; // where to fetch from, null if nothing is
-  Range packed;  // rows whose left panels are there
+  Range packed;                                // rows whose left panels are there
   Depth depth;
   Side sides[2];          // later, earlier
   mlir::Value stepInSide; // position along the side that is in k, at the step at hand

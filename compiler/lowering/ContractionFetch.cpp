@@ -1,5 +1,5 @@
-// What comes from beyond the second-level cache is asked for while other sums are computed, a line or two in each turn of
-// the loop over k: asked for at once, it would have to be waited for.
+// What comes from beyond the second-level cache is asked for while other sums are computed, a line or two in each turn
+// of the loop over k: asked for at once, it would have to be waited for.
 #include "compiler/lowering/ContractionEmitter.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "llvm/Support/MathExtras.h"
@@ -46,24 +46,27 @@ Value ContractionEmitter::resultAhead(Offsets base, Value row) {
 
 void ContractionEmitter::fetchAhead(const Block &block, Value k) {
   // A vector may lie across two lines. The first came with the vector before, so the last element is asked for.
-  int64_t last = plan.width - 1;
+  // Whatever is asked for lies in its operand: addresses outside of it must not be formed.
+  bool even = LoopBuilder::constant(depth.length).has_value();
   Value turn = at.div(k, kUnroll);
   if (nextLeft)
-    fetch(at, left, at.add(nextLeft, k), SecondLevel);
+    fetch(at, left, at.add(nextLeft, even ? k : at.min(k, depth.lastOfNext)), SecondLevel);
   if (nextRight && plan.access == RightAccess::Transposed) {
     int64_t part = plan.depth / lanesOfTurns();
     Value lane = at.div(k, part), step = at.mul(at.rem(k, part), lanesOfTurns());
-    if (!LoopBuilder::constant(depth.length))
+    if (!even)
       step = at.min(step, at.sub(depth.length, at.index(1)));
+    if (plan.depth % lanesOfTurns())
+      lane = at.min(lane, lanesOfTurns() - 1);
     fetch(at, right, at.add(at.add(nextRight, at.mul(lane, inRight.step)), step), SecondLevel);
   } else if (nextRight) {
     Value place = at.mul(turn, plan.contraction.contracted.back().right);
-    fetch(at, right, at.add(at.add(nextRight, place), last), SecondLevel);
+    fetch(at, right, at.add(at.add(nextRight, place), plan.width - 1), SecondLevel);
   }
   if (nextResult) {
     Value row = at.add(nextResult, at.mul(at.min(turn, block.rows - 1), plan.row.result));
     for (int64_t vector = 0; vector < block.vectors; ++vector)
-      fetch(at, result, at.add(row, inResult.of(vector * plan.width) + last), FirstLevel);
+      fetch(at, result, at.add(row, inResult.of(vector * plan.width + block.lanesOf(vector) - 1)), FirstLevel);
   }
 }
 

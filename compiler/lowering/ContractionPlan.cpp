@@ -9,8 +9,8 @@ namespace {
 
 int64_t divideCeil(int64_t a, int64_t b) { return (a + b - 1) / b; }
 
-/// Multiply-adds, as a multiple of Target::tileElements, below which a tile is mostly its own beginning: few if it reads
-/// operands where they lie, more if it packs them. And the number of tiles beyond which more help nobody.
+/// Multiply-adds, as a multiple of Target::tileElements, below which a tile is mostly its own beginning: few if it
+/// reads operands where they lie, more if it packs them. And the number of tiles beyond which more help nobody.
 constexpr int64_t kTileWork = 4;
 constexpr int64_t kPackedTileWork = 16;
 constexpr int64_t kMostTiles = 256;
@@ -183,11 +183,13 @@ void chooseFetching(ContractionPlan &plan, const Target &target) {
   plan.fetchesResult = far(plan.row.size * columns) && plan.row.size >= 2 * plan.blockRows;
 }
 
-/// The slowest axis of the result first; what has no axis before it, so that every number of a tile is bounded: where it
-/// was not, a kernel took 1.6 times as long.
+/// The slowest axis of the result first; what has no axis before it, so that every number of a tile is bounded: where
+/// it was not, a kernel took 1.6 times as long.
 void orderTiles(ContractionPlan &plan) {
   auto step = [&](TileDimension dimension) -> int64_t {
-    auto first = [](llvm::ArrayRef<ContractionAxis> axes) { return axes.empty() ? std::numeric_limits<int64_t>::max() : axes.front().result; };
+    auto first = [](llvm::ArrayRef<ContractionAxis> axes) {
+      return axes.empty() ? std::numeric_limits<int64_t>::max() : axes.front().result;
+    };
     return dimension == TileOuter       ? first(plan.outer)
            : dimension == TileOuterRows ? first(plan.outerRows)
            : dimension == TileRows      ? plan.row.result

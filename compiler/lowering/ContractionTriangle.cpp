@@ -1,5 +1,5 @@
-// What of a contraction lies in its triangle: blocks without products are not computed, steps of k are cut to those that
-// matter, and where the edge crosses a block its elements are told apart.
+// What of a contraction lies in its triangle: blocks without products are not computed, steps of k are cut to those
+// that matter, and where the edge crosses a block its elements are told apart.
 #include "compiler/lowering/ContractionEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
@@ -79,8 +79,8 @@ Value ContractionEmitter::takesPart(int64_t row, int64_t vector) {
     llvm::SmallVector<int32_t> numbers;
     for (int32_t lane = 0; lane < plan.width; ++lane)
       numbers.push_back(lane);
-    Value ahead = mlir::arith::ConstantOp::create(
-        at.builder, at.loc, mlir::DenseElementsAttr::get(type, llvm::ArrayRef<int32_t>(numbers)));
+    Value ahead = mlir::arith::ConstantOp::create(at.builder, at.loc,
+                                                  mlir::DenseElementsAttr::get(type, llvm::ArrayRef<int32_t>(numbers)));
     return mlir::arith::AddIOp::create(at.builder, at.loc, all, ahead);
   };
   return mlir::arith::CmpIOp::create(at.builder, at.loc, mlir::arith::CmpIPredicate::sle,

@@ -154,6 +154,7 @@ void ContractionEmitter::emitDepthBlock(Offsets base, Value block, Range outerRo
   base = offsets(base, axes.take_front(plan.split), at.div(block, blocks));
   base = advance(base, split, start);
   bool even = split.size % plan.depth == 0;
+  depth.lastOfNext = at.clamp(at.sub(at.index(split.size - plan.depth - 1), start), at.index(plan.depth - 1));
   depth.length = even ? at.index(plan.depth) : at.min(at.sub(at.index(split.size), start), plan.depth);
 
   auto forOuterRows = [&](llvm::function_ref<void(Offsets)> body) {
@@ -282,8 +283,8 @@ ContractionPlan planContraction(graph::ContractionOpInterface op, const Target &
   auto right = llvm::cast<mlir::RankedTensorType>(op->getOperand(1).getType());
   graph::Layout layout = op.leftLayout();
   return ContractionPlan::make(Contraction::analyze(op.leftLabels(), op.rightLabels(), op.resultLabels(), layout.shape,
-                                                    right.getShape(), left.getElementTypeBitWidth() / 8,
-                                                    layout.strides, op.triangle()),
+                                                    right.getShape(), left.getElementTypeBitWidth() / 8, layout.strides,
+                                                    op.triangle()),
                                target);
 }
 

@@ -264,10 +264,15 @@ TEST_P(Contractions, OfCausalAttentionEqualTheDefinition) {
   std::vector<Case> cases;
   auto attention = [&](int64_t b, int64_t h, int64_t t, int64_t s, bool isDouble) {
     std::map<char, int64_t> sizes{{'b', b}, {'h', h}, {'t', t}, {'u', t}, {'s', s}};
-    for (auto [left, right, result] :
-         {std::array{"bhts", "bhus", "bhtu"}, {"bths", "buhs", "bhtu"}, {"bhtu", "bhus", "bhts"},
-          {"bhtu", "bhus", "bths"}, {"bhtu", "bhts", "bhus"}, {"bhtu", "bhts", "bhsu"}, {"bhus", "bhts", "bhut"},
-          {"bhsu", "bhst", "bhtu"}, {"bhtu", "bhsu", "bhts"}})
+    for (auto [left, right, result] : {std::array{"bhts", "bhus", "bhtu"},
+                                       {"bths", "buhs", "bhtu"},
+                                       {"bhtu", "bhus", "bhts"},
+                                       {"bhtu", "bhus", "bths"},
+                                       {"bhtu", "bhts", "bhus"},
+                                       {"bhtu", "bhts", "bhsu"},
+                                       {"bhus", "bhts", "bhut"},
+                                       {"bhsu", "bhst", "bhtu"},
+                                       {"bhtu", "bhsu", "bhts"}})
       cases.push_back({left, right, result, sizes, isDouble, false, "tu"});
   };
   attention(2, 4, 16, 8, false);
@@ -286,23 +291,23 @@ TEST_P(Contractions, OfCausalAttentionEqualTheDefinition) {
 
 const std::vector<Case> &largeCases() {
   static const std::vector<Case> cases = {{"mk", "kn", "mn", {{'m', 130}, {'n', 200}, {'k', 1100}}},
-         {"mk", "nk", "mn", {{'m', 130}, {'n', 200}, {'k', 1100}}},
-         {"km", "kn", "mn", {{'m', 130}, {'n', 200}, {'k', 1100}}},
-         {"km", "nk", "mn", {{'m', 61}, {'n', 67}, {'k', 1031}}},
-         {"mk", "kn", "nm", {{'m', 130}, {'n', 200}, {'k', 600}}},
-         {"mk", "kn", "mn", {{'m', 700}, {'n', 100}, {'k', 530}}},
-         {"mk", "nk", "mn", {{'m', 700}, {'n', 100}, {'k', 530}}, true},
-         {"abc", "dbca", "d", {{'a', 9}, {'b', 30}, {'c', 11}, {'d', 19}}},
-         {"mab", "nab", "mn", {{'m', 20}, {'n', 40}, {'a', 37}, {'b', 31}}},
-         {"mk", "nk", "mn", {{'m', 130}, {'n', 200}, {'k', 1100}}, false, true},
-         {"mk", "kn", "mn", {{'m', 130}, {'n', 200}, {'k', 1100}}, false, true}};
+                                          {"mk", "nk", "mn", {{'m', 130}, {'n', 200}, {'k', 1100}}},
+                                          {"km", "kn", "mn", {{'m', 130}, {'n', 200}, {'k', 1100}}},
+                                          {"km", "nk", "mn", {{'m', 61}, {'n', 67}, {'k', 1031}}},
+                                          {"mk", "kn", "nm", {{'m', 130}, {'n', 200}, {'k', 600}}},
+                                          {"mk", "kn", "mn", {{'m', 700}, {'n', 100}, {'k', 530}}},
+                                          {"mk", "nk", "mn", {{'m', 700}, {'n', 100}, {'k', 530}}, true},
+                                          {"abc", "dbca", "d", {{'a', 9}, {'b', 30}, {'c', 11}, {'d', 19}}},
+                                          {"mab", "nab", "mn", {{'m', 20}, {'n', 40}, {'a', 37}, {'b', 31}}},
+                                          {"mk", "nk", "mn", {{'m', 130}, {'n', 200}, {'k', 1100}}, false, true},
+                                          {"mk", "kn", "mn", {{'m', 130}, {'n', 200}, {'k', 1100}}, false, true}};
   return cases;
 }
 
 TEST_P(Contractions, LargerThanACacheBlockEqualTheDefinition) { check(largeCases(), 2); }
 
-/// Caches so small that operands are cut along every axis, asked for ahead, and sums come near a part at a time; tiles so
-/// small that every share of them is several boxes.
+/// Caches so small that operands are cut along every axis, asked for ahead, and sums come near a part at a time; tiles
+/// so small that every share of them is several boxes.
 TEST_P(Contractions, BeyondEveryCacheEqualTheDefinition) {
   target.tileElements = 64;
   target.nearBytes = 8 * 1024;
@@ -366,7 +371,7 @@ TEST_P(Contractions, OfHeadsNarrowerThanAVectorEqualTheDefinition) {
   std::map<char, int64_t> many{{'h', 300}, {'s', 4}, {'m', 16}, {'a', 9}, {'k', 150}};
   cases.push_back({"amk", "hks", "ahms", many});
   cases.push_back({"amk", "hks", "hams", many, true});
-  cases.push_back({"mk", "hks", "hms", {{'h', 4}, {'s', 8}, {'m', 3}, {'k', 40}}, false, true}); // few rows
+  cases.push_back({"mk", "hks", "hms", {{'h', 4}, {'s', 8}, {'m', 3}, {'k', 40}}, false, true});  // few rows
   cases.push_back({"smk", "shk", "mhs", {{'h', 6}, {'s', 4}, {'m', 20}, {'k', 9}}, false, true}); // s in all three
   std::map<char, int64_t> cut{{'h', 6}, {'s', 8}, {'m', 50}, {'k', 40}, {'g', 2}};
   for (const char *triangle : {"mk", "km", "mh", "hm", "ms", "sm", "hk", "sk"})
