@@ -148,7 +148,8 @@ int main(int argc, char **argv) {
     }
   }
   for (RegisteredOperationName op : context.getRegisteredOperationsByDialect("graph"))
-    if ((op.hasInterface<graph::GradientOpInterface>() || op.hasInterface<graph::CompositeOpInterface>()) && !shown.contains(op.stripDialect()))
+    if ((op.hasInterface<graph::GradientOpInterface>() || op.hasInterface<graph::CompositeOpInterface>()) &&
+        !shown.contains(op.stripDialect()))
       return fail("no sample of '" + op.stripDialect() + "' in " + argv[2]);
   return 0;
 }

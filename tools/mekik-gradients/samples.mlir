@@ -38,6 +38,10 @@ module @"Functions of one element" {
     %y = graph.exp %x : tensor<2xf32> loc("y")
     return %y : tensor<2xf32>
   }
+  func.func @exp_nonpositive(%x: tensor<2xf32> loc("x")) -> tensor<2xf32> {
+    %y = graph.exp_nonpositive %x : tensor<2xf32> loc("y")
+    return %y : tensor<2xf32>
+  }
   func.func @log(%x: tensor<2xf32> loc("x")) -> tensor<2xf32> {
     %y = graph.log %x : tensor<2xf32> loc("y")
     return %y : tensor<2xf32>
@@ -56,6 +60,10 @@ module @"Functions of one element" {
   }
   func.func @erf(%x: tensor<2xf32> loc("x")) -> tensor<2xf32> {
     %y = graph.erf %x : tensor<2xf32> loc("y")
+    return %y : tensor<2xf32>
+  }
+  func.func @normal_cdf(%x: tensor<2xf32> loc("x")) -> tensor<2xf32> {
+    %y = graph.normal_cdf %x : tensor<2xf32> loc("y")
     return %y : tensor<2xf32>
   }
   func.func @sin(%x: tensor<2xf32> loc("x")) -> tensor<2xf32> {
@@ -142,6 +150,10 @@ module @"Folds along axes" {
   }
   func.func @max(%x: tensor<2x3xf32> loc("x")) -> tensor<2xf32> {
     %y = graph.max %x [1] : tensor<2x3xf32> loc("y")
+    return %y : tensor<2xf32>
+  }
+  func.func @peak(%x: tensor<2x3xf32> loc("x")) -> tensor<2xf32> {
+    %y = graph.peak %x [1] : tensor<2x3xf32> loc("y")
     return %y : tensor<2xf32>
   }
   func.func @mean(%x: tensor<2x3xf32> loc("x")) -> tensor<2xf32> {
