@@ -227,9 +227,9 @@ private:
     int64_t firstResult = arenas.size() - integer(kernel, graph::kResults);
     llvm::SmallVector<llvm::Constant *> buffers;
     for (int64_t b = 0; b < arenas.size(); ++b)
-      buffers.push_back(llvm::ConstantStruct::get(bufferType, {number(i64, offsets[b]), number(i64, bytes[b]),
-                                                               number(i32, arenas[b]), number(i32, b >= firstResult),
-                                                               number(i64, parts[b])}));
+      buffers.push_back(
+          llvm::ConstantStruct::get(bufferType, {number(i64, offsets[b]), number(i64, bytes[b]), number(i32, arenas[b]),
+                                                 number(i32, b >= firstResult), number(i64, parts[b])}));
     auto *type = llvm::FunctionType::get(llvm::Type::getVoidTy(context), {pointer, pointer, i64, i64}, false);
     bool here = ir.getFunction(symbol.getValue());
     auto *code = llvm::cast<llvm::Function>(ir.getOrInsertFunction(symbol.getValue(), type).getCallee());
@@ -238,12 +238,11 @@ private:
       code->setDSOLocal(true);
     }
     return llvm::ConstantStruct::get(
-        dispatchType,
-        {code, text(symbol.getValue()), array(bufferType, buffers, "buffers"),
-         number(i64, integer(kernel, graph::kTiles)), number(i32, buffers.size()), number(i32, lineOf(op.getLoc())),
-         real(kernel, graph::kOperations),
-         llvm::ConstantStruct::get(costType, {real(kernel, graph::kCycles), real(kernel, graph::kTraffic),
-                                              number(i64, kernel->hasAttr(graph::kContraction))})});
+        dispatchType, {code, text(symbol.getValue()), array(bufferType, buffers, "buffers"),
+                       number(i64, integer(kernel, graph::kTiles)), number(i32, buffers.size()),
+                       number(i32, lineOf(op.getLoc())), real(kernel, graph::kOperations),
+                       llvm::ConstantStruct::get(costType, {real(kernel, graph::kCycles), real(kernel, graph::kTraffic),
+                                                            number(i64, kernel->hasAttr(graph::kContraction))})});
   }
 
   mlir::ModuleOp module;

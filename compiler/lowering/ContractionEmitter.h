@@ -103,7 +103,8 @@ private:
   void packAxis(size_t axis, mlir::Value source, mlir::Value target, int64_t step, int64_t count);
   /// What the steps of k of a row block ask for ahead of its use (ContractionFetch.cpp). Of the left operand one of its
   /// rows in the next block of k, another one in each column block; of the right operand a part of what the next column
-  /// block packs, another one in each row block; and the sums of the next row block. `base` is that of the row block.
+  /// block packs, another one in each row block; and the sums of the next row block. `base` is that of
+  /// the row block, for the right operand that of the block of k.
   mlir::Value leftAhead(Offsets base, mlir::Value column, int64_t rows);
   mlir::Value rightAhead(Offsets base, mlir::Value column, mlir::Value block);
   mlir::Value resultAhead(Offsets base, mlir::Value row);

@@ -27,7 +27,11 @@ Value ContractionEmitter::leftAhead(Offsets base, Value column, int64_t rows) {
 
 Value ContractionEmitter::rightAhead(Offsets base, Value column, Value block) {
   int64_t lastColumn = (lanes.size() / plan.blockColumns() - 1) * plan.blockColumns();
-  Value start = atColumn(base, at.min(at.add(column, plan.blockColumns()), lastColumn)).right;
+  // Not atColumn(): that notes where the block at hand lies in a triangle.
+  Value next = at.min(at.add(column, plan.blockColumns()), lastColumn);
+  Value start = lanes.around.size == 1 ? at.mul(next, lanes.axis.right)
+                                       : at.mul(at.div(next, lanes.axis.size), lanes.around.right);
+  start = at.add(base.right, start);
   if (plan.access == RightAccess::Transposed) {
     int64_t together = lanesOfTurns(), groups = llvm::divideCeil(plan.blockColumns(), together);
     return at.add(start, at.mul(at.rem(block, groups), together * inRight.step));
@@ -35,7 +39,7 @@ Value ContractionEmitter::rightAhead(Offsets base, Value column, Value block) {
   // One vector of a part of the steps of k.
   int64_t turns = plan.depth / kUnroll, parts = llvm::divideCeil(plan.depth, turns);
   Value vector = at.rem(block, plan.blockVectors), part = at.rem(at.div(block, plan.blockVectors), parts);
-  Value k = at.min(at.mul(part, turns), at.sub(depth.length, at.index(turns)));
+  Value k = at.min(at.mul(part, turns), at.clamp(at.sub(depth.length, at.index(turns)), depth.length));
   return at.add(at.add(start, at.mul(vector, plan.width)), at.mul(k, plan.contraction.contracted.back().right));
 }
 

@@ -14,9 +14,9 @@ int64_t divideCeil(int64_t a, int64_t b) { return (a + b - 1) / b; }
 constexpr int64_t kTileWork = 4;
 constexpr int64_t kPackedTileWork = 16;
 constexpr int64_t kMostTiles = 256;
-/// A few tiles may be that small; many are larger, because each packs for itself.
+/// A few tiles may be that small; many are larger, because each thread's share packs for itself.
 constexpr int64_t kFewTiles = 16;
-/// Rows and columns that pay for packing the other operand once per tile, as a fraction of Target::tileElements: where
+/// Rows and columns that pay for packing the other operand once per share, as a fraction of Target::tileElements: where
 /// it comes from afar, from near, or for two tiles where there would be one.
 constexpr int64_t kFarRows = 4, kPackedRows = 16, kPackedRowsOfTwo = 32;
 constexpr int64_t kPackedColumns = 16, kDirectColumns = 32;
@@ -175,8 +175,10 @@ void chooseFetching(ContractionPlan &plan, const Target &target) {
   bool oneAxis = plan.split + 1 == int64_t(contraction.contracted.size());
   if (!oneAxis || plan.depth < kFetchingDepth)
     return;
-  plan.fetchesRight = plan.access != RightAccess::Direct && far(product(contraction.contracted) * columns) &&
-                      plan.lanes.inRight().run >= columns && columns >= 2 * plan.blockColumns();
+  bool transposed = plan.access == RightAccess::Transposed;
+  plan.fetchesRight = plan.access != RightAccess::Direct && (!transposed || contraction.contracted.back().right == 1) &&
+                      far(product(contraction.contracted) * columns) && plan.lanes.inRight().run >= columns &&
+                      columns >= 2 * plan.blockColumns();
   plan.fetchesLeft = !plan.packsLeft && contraction.contracted.back().left == 1 && plan.depthBlocks > 1 &&
                      far(plan.row.size * product(contraction.contracted)) &&
                      columns >= plan.blockRows * plan.blockColumns();
@@ -326,14 +328,15 @@ double ContractionPlan::cycles() const {
 double ContractionPlan::traffic(const Target &target) const {
   double rows = double(outerRowsSize * row.size), columns = double(lanes.size());
   double depth = double(product(contraction.contracted));
-  // What is small stays in a near cache from one tile, or one block of k, to the next.
-  auto bytes = [&](double elements, int64_t times, double near) {
+  // What is small stays in a near cache from one visit to the next.
+  auto bytes = [&](double elements, int64_t times) {
     double all = elements * double(contraction.elementBytes);
-    return near * double(contraction.elementBytes) > double(target.farBytes) ? all * double(times) : all;
+    return all > double(target.farBytes) ? all * double(times) : all;
   };
+  bool comesOnce = cacheColumns < lanes.size();
   int64_t chunks = divideCeil(outerRowsSize, cacheOuterRows) * divideCeil(row.size, cacheRows);
-  double left = bytes(rows * depth, 1, rows * depth), right = bytes(columns * depth, chunks, columns * depth);
-  double result = bytes(rows * columns, 2 * depthBlocks - 1, rows * columns);
+  double left = bytes(rows * depth, divideCeil(lanes.size(), cacheColumns)), right = bytes(columns * depth, chunks);
+  double result = bytes(rows * columns, comesOnce ? 1 : 2 * depthBlocks - 1);
   return double(outerSize) * (left + right + result) * contraction.share();
 }
 

@@ -1,7 +1,7 @@
 // The loops of a contraction, from tiles down to one register block:
 //
-//   tiles -> outer products -> blocks of k -> cache rows -> (pack the left operand) -> column blocks -> (pack the right
-//   operand) -> row blocks -> k
+//   boxes of tiles -> outer products -> rows and columns for the caches -> blocks of k -> (pack the left operand) ->
+//   column blocks -> (pack the right operand) -> row blocks -> k
 //
 // Row blocks run inside column blocks, so that a panel of the right operand stays in the nearest cache, while rows stay
 // in the next. Tiles side by side are run through as one, which packs once for all of them.

@@ -22,8 +22,8 @@ namespace {
 
 /// Rows of at most this many elements are held in registers whole.
 constexpr int64_t kStraightLineRow = 128;
-/// Rows of one vector are computed two side by side, and rows of two vectors that wait for so many folds, four. More than
-/// that only makes code that takes longer to compile.
+/// Rows of one vector are computed two side by side, and rows of two vectors that wait for so many folds, four. More
+/// than that only makes code that takes longer to compile.
 constexpr size_t kManyFolds = 3;
 
 /// What the body of a kernel of kind rows looks like.
@@ -62,8 +62,8 @@ struct RowsKernel {
   }
 
   /// Tiles of about `elements`, all alike if their number can be found: what lies in memory as the domain does is
-  /// then in equal parts, which threads need not wait for each other to touch. Among such numbers one that common numbers
-  /// of threads divide.
+  /// then in equal parts, which threads need not wait for each other to touch. Among such numbers one that common
+  /// numbers of threads divide.
   void cutTiles(int64_t elements) {
     int64_t units = flat ? rows * columns : rows;
     unitsPerTile = flat ? llvm::alignTo(elements, kLanes) : std::max<int64_t>(1, elements / columns);

@@ -43,9 +43,9 @@ public:
   Index addToIndex(Index index, int64_t amount) override {
     if (index.perLane) {
       Value position = KernelEmitter::positionOf(index);
-      Value step = arith::ConstantOp::create(emitter.builder, op->getLoc(),
-                                             DenseElementsAttr::get(cast<VectorType>(position.getType()),
-                                                                    emitter.builder.getIndexAttr(amount)));
+      Value step = arith::ConstantOp::create(
+          emitter.builder, op->getLoc(),
+          DenseElementsAttr::get(cast<VectorType>(position.getType()), emitter.builder.getIndexAttr(amount)));
       index.bits = emitter.at(arith::AddIOp::create(emitter.builder, op->getLoc(), position, step)).bits;
       return index;
     }
@@ -54,9 +54,10 @@ public:
   }
   Index combineIndices(Index a, int64_t factor, Index b) override {
     if (a.perLane || b.perLane) {
-      Value step = arith::ConstantOp::create(emitter.builder, op->getLoc(),
-                                             DenseElementsAttr::get(VectorType::get(kLanes, emitter.builder.getIndexType()),
-                                                                    emitter.builder.getIndexAttr(factor)));
+      Value step =
+          arith::ConstantOp::create(emitter.builder, op->getLoc(),
+                                    DenseElementsAttr::get(VectorType::get(kLanes, emitter.builder.getIndexType()),
+                                                           emitter.builder.getIndexAttr(factor)));
       Value scaled = arith::MulIOp::create(emitter.builder, op->getLoc(), emitter.perLane(a), step);
       Index result = emitter.at(arith::AddIOp::create(emitter.builder, op->getLoc(), scaled, emitter.perLane(b)));
       result.perLane = true;
@@ -72,8 +73,8 @@ public:
   Number indexToNumber(Index index) override {
     OpBuilder &builder = emitter.builder;
     if (index.laneStep == 0 && !index.perLane)
-      return numerics::toNumber(arith::IndexCastOp::create(builder, op->getLoc(), builder.getI32Type(),
-                                                           KernelEmitter::positionOf(index)));
+      return numerics::toNumber(
+          arith::IndexCastOp::create(builder, op->getLoc(), builder.getI32Type(), KernelEmitter::positionOf(index)));
     auto type = VectorType::get(kLanes, builder.getI32Type());
     return numerics::toNumber(arith::IndexCastOp::create(builder, op->getLoc(), type, emitter.perLane(index)));
   }
@@ -194,8 +195,9 @@ Value KernelEmitter::perLane(const Index &index) {
 Number KernelEmitter::load(Value buffer, ArrayRef<Index> index, ElementType type, Value condition, Number otherwise) {
   auto memref = cast<MemRefType>(buffer.getType());
   bool anyLane = llvm::any_of(index, [](const Index &each) { return each.laneStep != 0 || each.perLane; });
-  bool contiguous = anyLane && index.back().laneStep == 1 && !index.back().perLane &&
-                    llvm::none_of(index.drop_back(), [](const Index &each) { return each.laneStep != 0 || each.perLane; });
+  bool contiguous =
+      anyLane && index.back().laneStep == 1 && !index.back().perLane &&
+      llvm::none_of(index.drop_back(), [](const Index &each) { return each.laneStep != 0 || each.perLane; });
   SmallVector<Value> positions;
   for (const Index &each : index)
     positions.push_back(positionOf(each));

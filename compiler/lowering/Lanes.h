@@ -14,8 +14,8 @@ mlir::Value maskOf(mlir::OpBuilder &builder, mlir::Location loc, int64_t count);
 /// Sixteen accumulators at the identity of `fold`.
 mlir::Value identityLanes(mlir::OpBuilder &builder, mlir::Location loc, graph::ReductionOpInterface fold);
 /// Folds `element` into the accumulators, in the lanes of `mask` if there is one.
-mlir::Value foldInto(mlir::OpBuilder &builder, mlir::Location loc, graph::ReductionOpInterface fold, mlir::Value accumulators,
-                     numerics::Number element, mlir::Value mask);
+mlir::Value foldInto(mlir::OpBuilder &builder, mlir::Location loc, graph::ReductionOpInterface fold,
+                     mlir::Value accumulators, numerics::Number element, mlir::Value mask);
 /// Accumulators l and l + 8, then l + 4, l + 2, l + 1: one number.
 numerics::Number foldLanes(mlir::OpBuilder &builder, mlir::Location loc, graph::ReductionOpInterface fold,
                            mlir::Value accumulators);

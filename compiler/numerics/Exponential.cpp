@@ -47,9 +47,9 @@ Reduced reduce(Expression x, Expression round, const Expression *tail = nullptr)
   return {fma(r * r, q, r), power};
 }
 
-// exp(r) 2^n in two steps, so that n may reach beyond the exponents of the format and a denormal result is rounded once:
-// 2^(n + lift), which is a normal number wherever the result is not 0, then 2^-lift. Products, not sums of exponent
-// bits, because NaN must come through.
+// exp(r) 2^n in two steps, so that n may reach beyond the exponents of the format and a denormal result is rounded
+// once: 2^(n + lift), which is a normal number wherever the result is not 0, then 2^-lift. Products, not sums of
+// exponent bits, because NaN must come through.
 
 /// How far a power is lifted for x < 0: two more than the fraction has bits.
 int64_t liftOf(const Format &format) { return format.fractionBits + 2; }
@@ -183,8 +183,8 @@ Number erf(Arithmetic &arithmetic, Number number) {
 }
 
 /// In F32 exp(-x^2 / 2) q(|x|) for x < 0, the rest to 1 for x > 0, with q minimax for the error of the result: the
-/// density of the same x, which whoever needs this slope needs too, is the same exponential. From the clamp on the
-/// result is 0 or 1 but for less than the error. In F64, where q would have 25 coefficients, by erf.
+/// density of the same x, which whoever needs this slope needs too, is the same exponential. From the clamp on q stands
+/// still; what that costs the product is less than the error. In F64, where q would have 25 coefficients, by erf.
 Number normalCdf(Arithmetic &arithmetic, Number number) {
   Expression x(arithmetic, number);
   if (number.type == ElementType::F64)

@@ -71,9 +71,10 @@ Status noData(std::string_view command, bool isAboutText) {
 
 Status checkDataOpens(const std::string &path) {
   Status opened = base::File::open(path).status();
-  return opened.ok() ? opened
-                     : Status(opened.code(), concat(opened.message(), "; --data takes a text, or a .safetensors file "
-                                                                      "for models that are not about text"));
+  return opened.code() != base::StatusCode::NotFound
+             ? opened
+             : Status(opened.code(), concat(opened.message(), "; --data takes a text, or a .safetensors file "
+                                                              "for models that are not about text"));
 }
 
 StatusOr<std::unique_ptr<train::Examples>> loadExamples(const Program &program, const std::string &path,
@@ -85,9 +86,9 @@ StatusOr<std::unique_ptr<train::Examples>> loadExamples(const Program &program, 
     return train::makeTensorExamples(std::move(tensors), std::move(hash), settings.evaluationLimit);
   }
   MEKIK_ASSIGN_OR_RETURN(data::Text text, data::Text::load(path));
-  MEKIK_ASSIGN_OR_RETURN(data::TextData windows, data::TextData::create(text, *program.tokenizer,
-                                                                        {.layout = layoutOf(program),
-                                                                         .validation = settings.validation}));
+  MEKIK_ASSIGN_OR_RETURN(data::TextData windows,
+                         data::TextData::create(text, *program.tokenizer,
+                                                {.layout = layoutOf(program), .validation = settings.validation}));
   return train::makeTextExamples(std::move(windows), text.hash(), *program.tokenizer, settings.evaluationLimit);
 }
 

@@ -22,9 +22,7 @@ constexpr OptionSpec options[] = {
     helpOption,
 };
 
-std::string lossOrNull(const std::optional<double> &loss) {
-  return loss ? base::jsonNumber(*loss) : "null";
-}
+std::string lossOrNull(const std::optional<double> &loss) { return loss ? base::jsonNumber(*loss) : "null"; }
 
 std::string lossForPeople(const std::optional<double> &loss) {
   if (!loss)

@@ -150,8 +150,8 @@ Status run(const Program &program, const Options &options) {
   MEKIK_ASSIGN_OR_RETURN(std::unique_ptr<train::Examples> examples, loadExamples(program, *path, train.settings));
   train.settings.dataHash = examples->dataHash();
   std::string everyStep;
-  if (auto step = model.function("train_step"); step.ok() && examples->check(model, **step).ok() &&
-                                                examples->takesAll(model, **step))
+  if (auto step = model.function("train_step");
+      step.ok() && examples->check(model, **step).ok() && examples->takesAll(model, **step))
     everyStep = ", all in every step";
   train.progress = train::Progress::detect();
   train.interrupted = &interrupted;

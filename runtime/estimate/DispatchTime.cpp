@@ -11,7 +11,7 @@ std::vector<double> dispatchSeconds(std::span<const Work> dispatches, double wor
   int64_t mostTiles = 1;
   for (const Work &work : dispatches)
     mostTiles = std::max(mostTiles, work.tiles);
-  double cores = static_cast<double>(std::min(threads, mostTiles)), set = workingSet / cores;
+  double cores = static_cast<double>(std::min({threads, mostTiles, int64_t{speed.cores}})), set = workingSet / cores;
   std::vector<double> seconds;
   for (const auto &[cost, tiles] : dispatches) {
     double parts = std::clamp<double>(static_cast<double>(tiles), 1, cores);

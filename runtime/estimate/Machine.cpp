@@ -146,12 +146,12 @@ double middle(Speeds speeds) {
   return speeds[parts / 2];
 }
 
-/// From the size that stays in the second-level cache to one that no cache holds: for all cores together at most a
-/// gigabyte, and an eighth of the machine's memory.
+/// From the size that stays in the second-level cache to one that no cache holds: for all cores together a gigabyte, or
+/// an eighth of a smaller machine's memory, but never so little that a level is no larger than the one before.
 std::array<int64_t, 3> levelBytes(int cores) {
   int64_t memory = int64_t{sysconf(_SC_PHYS_PAGES)} * sysconf(_SC_PAGESIZE);
   int64_t together = std::min(int64_t{1} << 30, memory / 8);
-  return {1 << 20, 16 << 20, std::clamp<int64_t>(together / cores, 16 << 20, 256 << 20)};
+  return {1 << 20, 16 << 20, std::clamp<int64_t>(together / cores, 32 << 20, 256 << 20)};
 }
 
 /// Tells this processor from others that a measurement may have been kept of.
@@ -265,8 +265,9 @@ StatusOr<MachineSpeed> machineSpeed() {
   MEKIK_ASSIGN_OR_RETURN(MachineSpeed speed, measureMachine(cores));
   if (!folder.ok())
     return speed;
-  std::string text = concat("{\"processor\":", base::jsonString(processor()), ",\"cores\":", cores, ",\"operations\":",
-                            base::formatNumber(speed.operations), ",\"products\":", base::formatNumber(speed.products));
+  std::string text = concat("{\"processor\":", base::jsonString(processor()), ",\"cores\":", cores,
+                            ",\"operations\":", base::formatNumber(speed.operations),
+                            ",\"products\":", base::formatNumber(speed.products));
   for (const MachineSpeed::Level &level : speed.levels)
     base::append(text, ",\"bytes_of_", level.bytes, "\":", base::formatNumber(level.speed));
   (void)base::writeFileAtomically(path, text + "}\n").ok();

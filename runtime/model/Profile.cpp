@@ -83,9 +83,9 @@ std::string Profile::table(const MekikFunction &function, std::span<const double
   auto micros = [](double nanoseconds) { return base::formatFixed(nanoseconds / 1e3, 1); };
   auto measured = [&](const Row &row) {
     std::string text = concat(padLeft(micros(double(row.total) / calls), 11), padLeft(micros(double(row.least)), 11));
-    return expected.empty() ? text
-                            : concat(text, padLeft(micros(row.expected), 13),
-                                     padLeft(base::formatFixed(row.times(), 2), 8));
+    return expected.empty()
+               ? text
+               : concat(text, padLeft(micros(row.expected), 13), padLeft(base::formatFixed(row.times(), 2), 8));
   };
   std::string text =
       concat(function.name, ": mean ", micros(double(all.total) / calls), " us, least ", micros(double(all.least)),
@@ -105,12 +105,10 @@ std::string Profile::table(const MekikFunction &function, std::span<const double
   base::append(text, padRight("together", nameWidth), measured(all), "\n");
 
   std::erase_if(rows, [&](const Row &row) {
-    return std::abs(row.difference()) < farShare * whole ||
-           (row.times() < farFactor && row.times() > 1 / farFactor);
+    return std::abs(row.difference()) < farShare * whole || (row.times() < farFactor && row.times() > 1 / farFactor);
   });
-  std::stable_sort(rows.begin(), rows.end(), [](const Row &a, const Row &b) {
-    return std::abs(a.difference()) > std::abs(b.difference());
-  });
+  std::stable_sort(rows.begin(), rows.end(),
+                   [](const Row &a, const Row &b) { return std::abs(a.difference()) > std::abs(b.difference()); });
   if (rows.empty())
     return text + "no kernel is far from what is expected\n";
   base::append(text, "far from what is expected:\n");

@@ -310,16 +310,33 @@ TEST_P(Contractions, LargerThanACacheBlockEqualTheDefinition) { check(largeCases
 /// so small that every share of them is several boxes.
 TEST_P(Contractions, BeyondEveryCacheEqualTheDefinition) {
   target.tileElements = 64;
-  target.nearBytes = 8 * 1024;
+  target.nearBytes = 16 * 1024;
   target.leftBlockBytes = 16 * 1024;
   target.farBytes = 4 * 1024;
   target.remoteBytes = 64 * 1024;
   std::vector<Case> cases = largeCases();
-  cases.push_back({"mk", "kn", "mn", {{'m', 64}, {'n', 320}, {'k', 1024}}}); // rows whole pages apart
+  cases.push_back({"mk", "kn", "mn", {{'m', 64}, {'n', 400}, {'k', 1024}}}); // rows whole pages apart
   cases.push_back({"akm", "kn", "amn", {{'a', 5}, {'m', 64}, {'n', 200}, {'k', 300}}});
   cases.push_back({"bmk", "bkn", "bmn", {{'b', 7}, {'m', 40}, {'n', 150}, {'k', 300}}});
-  cases.push_back({"bmk", "bnk", "bmn", {{'b', 2}, {'m', 290}, {'n', 64}, {'k', 290}}, false, false, "mk"});
-  cases.push_back({"bkm", "bkn", "bmn", {{'b', 2}, {'m', 290}, {'n', 64}, {'k', 290}}, false, false, "km"});
+  cases.push_back({"amk", "kn", "man", {{'a', 9}, {'m', 8}, {'n', 200}, {'k', 600}}});
+  cases.push_back({"mak", "kan", "mn", {{'m', 70}, {'n', 200}, {'a', 3}, {'k', 150}}});
+  std::map<char, int64_t> square{{'b', 2}, {'m', 150}, {'n', 150}, {'k', 150}};
+  for (const char *triangle : {"mn", "nm", "mk", "km"})
+    for (auto [left, right] : {std::pair{"bmk", "bnk"}, {"bmk", "bkn"}, {"bkm", "bkn"}, {"bkm", "bnk"}})
+      cases.push_back({left, right, "bmn", square, false, false, triangle});
+
+  bool left = false, copied = false, transposed = false, result = false, columns = false, outerRows = false;
+  for (const Case &c : cases) {
+    ContractionPlan plan = c.plan(target);
+    left |= plan.fetchesLeft;
+    copied |= plan.fetchesRight && plan.access == lowering::RightAccess::Copied;
+    transposed |= plan.fetchesRight && plan.access == lowering::RightAccess::Transposed;
+    result |= plan.fetchesResult;
+    columns |= plan.cacheColumns < plan.lanes.size();
+    outerRows |= plan.cacheOuterRows > 1 && plan.cacheOuterRows < plan.outerRowsSize;
+  }
+  EXPECT_TRUE(left && copied && transposed && result && columns && outerRows)
+      << "no case of one of them: " << left << copied << transposed << result << columns << outerRows;
   check(cases, 5);
 }
 

@@ -1,11 +1,11 @@
-// Every operation of the model language in the middle of a model that is trained: its compiled gradient is the derivative
-// of the compiled loss, and compiled code gives the evaluator's bits. An op of the graph dialect that no model here
-// uses fails the last test, so that a new one cannot be forgotten.
+// Every operation of the model language in the middle of a model that is trained: its compiled gradient is the
+// derivative of the compiled loss, and compiled code gives the evaluator's bits. An op of the graph dialect that no
+// model here uses fails the last test, so that a new one cannot be forgotten.
+#include "absl/strings/str_cat.h"
+#include "absl/strings/str_replace.h"
 #include "compiler/graph/Graph.h"
 #include "tests/models/CompiledModel.h"
 #include "tests/ops/CompiledModels.h"
-#include "absl/strings/str_cat.h"
-#include "absl/strings/str_replace.h"
 #include <cmath>
 #include <set>
 
@@ -23,24 +23,51 @@ struct Family {
 
 const Family families[] = {
     {"Elementwise",
-     {"X + Y", "X - Y", "X * Y", "X / Q", "X * R", "-X", "Q ** Y", "X ** 2", "X ** 3", "Q ** -0.5", "exp(X)", "log(Q)", "sqrt(Q)",
-      "rsqrt(Q)", "sin(X)", "cos(X)", "tanh(X)", "erf(X)", "abs(X)", "sigmoid(X)", "relu(X)", "gelu(X)",
-      "gelu(X, form = \"erf\")", "silu(X)", "softplus(X)", "max(X, Y)", "min(X, R)", "max(X, 0.125)"}},
+     {"X + Y",
+      "X - Y",
+      "X * Y",
+      "X / Q",
+      "X * R",
+      "-X",
+      "Q ** Y",
+      "X ** 2",
+      "X ** 3",
+      "Q ** -0.5",
+      "exp(X)",
+      "log(Q)",
+      "sqrt(Q)",
+      "rsqrt(Q)",
+      "sin(X)",
+      "cos(X)",
+      "tanh(X)",
+      "erf(X)",
+      "abs(X)",
+      "sigmoid(X)",
+      "relu(X)",
+      "gelu(X)",
+      "gelu(X, form = \"erf\")",
+      "silu(X)",
+      "softplus(X)",
+      "max(X, Y)",
+      "min(X, R)",
+      "max(X, 0.125)"}},
     {"Chosen",
      {"select(X < Y, X, Y)", "select(X > 0.0 and Y >= 0.0, X, Y * 2.0)", "select(X <= 0.0 or not (Y != 0.5), X, Y)",
-      "cast(X > Y, float) * (X + Y)", "cast(cast(X * 4.0, int) + 1, float) * X", "select(cast(X * 3.0, int) == 1, X, Y)"}},
+      "cast(X > Y, float) * (X + Y)", "cast(cast(X * 4.0, int) + 1, float) * X",
+      "select(cast(X * 3.0, int) == 1, X, Y)"}},
     {"Folded",
-     {"sum(X)", "sum(X, 0)", "sum(X, axis = [0, 2], keep = true)", "sum(X, -1)", "mean(X)", "mean(X, 1)", "mean(X, [1, 2])",
-      "max(X, axis = 0)", "max(X, axis = -1, keep = true)", "min(X, axis = 1)"}},
+     {"sum(X)", "sum(X, 0)", "sum(X, axis = [0, 2], keep = true)", "sum(X, -1)", "mean(X)", "mean(X, 1)",
+      "mean(X, [1, 2])", "max(X, axis = 0)", "max(X, axis = -1, keep = true)", "min(X, axis = 1)"}},
     {"Rows",
-     {"softmax(X)", "softmax(X, 0)", "softmax(X, -2)", "log_softmax(X)", "log_softmax(X, 1)", "normalize(X)", "normalize(X, 1)",
-      "normalize(X) * R", "rms_normalize(X)", "rms_normalize(X, 1)"}},
+     {"softmax(X)", "softmax(X, 0)", "softmax(X, -2)", "log_softmax(X)", "log_softmax(X, 1)", "normalize(X)",
+      "normalize(X, 1)", "normalize(X) * R", "rms_normalize(X)", "rms_normalize(X, 1)"}},
     {"Products",
      {"X @ transpose(M)", "X @ R", "R @ transpose(M)", "einsum(\"b t w, v w -> v b t\", X, M)",
-      "einsum(\"b t w, b t w -> t\", X, Y)", "einsum(\"b t w, b u w, v w -> t u v\", X, Y, M)", "einsum(\"w, v -> w v\", R, R)"}},
+      "einsum(\"b t w, b t w -> t\", X, Y)", "einsum(\"b t w, b u w, v w -> t u v\", X, Y, M)",
+      "einsum(\"w, v -> w v\", R, R)"}},
     {"Shapes",
-     {"reshape(X, [6, -1])", "transpose(X)", "transpose(X, [2, 0, 1])", "concat([X, Y, X], axis = 1)", "broadcast(R, [3, 5])",
-      "full([5], 2.0) * R", "X[:, 1:3, -1]", "X[1]", "embedding(ids, M)", "one_hot(ids, 5) * R",
+     {"reshape(X, [6, -1])", "transpose(X)", "transpose(X, [2, 0, 1])", "concat([X, Y, X], axis = 1)",
+      "broadcast(R, [3, 5])", "full([5], 2.0) * R", "X[:, 1:3, -1]", "X[1]", "embedding(ids, M)", "one_hot(ids, 5) * R",
       "cast(positions(5), float) * R"}},
     {"Sliding",
      {"convolution(X, reshape(Y, [2, 5, 3]))", "convolution(X, reshape(Y, [2, 5, 3]), stride = 2, padding = 2)",
@@ -50,23 +77,26 @@ const Family families[] = {
       "convolution(reshape(X, [3, 5, 2]), reshape(M, [2, 5, 2, 1]), padding = \"same\")",
       "convolution(reshape(X, [1, 5, 3, 2]), reshape(M, [5, 2, 1, 2]), stride = [2, 1], padding = 2, groups = 2)",
       "convolution(reshape(X, [1, 6, 5, 1]), reshape(M, [2, 2, 1, 5]), stride = [1, 2], dilation = [2, 1])",
-      "max_pool(X, 2)", "max_pool(X, 3, stride = 1, padding = 1)", "max_pool(reshape(X, [1, 6, 5, 1]), [3, 2], stride = 2)",
-      "max_pool(reshape(X, [1, 3, 5, 2]), 2, padding = \"same\")", "average_pool(X, 3)", "average_pool(X, 2, stride = 1)",
-      "average_pool(reshape(X, [1, 6, 5, 1]), 2, padding = 1)"}},
+      "max_pool(X, 2)", "max_pool(X, 3, stride = 1, padding = 1)",
+      "max_pool(reshape(X, [1, 6, 5, 1]), [3, 2], stride = 2)",
+      "max_pool(reshape(X, [1, 3, 5, 2]), 2, padding = \"same\")", "average_pool(X, 3)",
+      "average_pool(X, 2, stride = 1)", "average_pool(reshape(X, [1, 6, 5, 1]), 2, padding = 1)"}},
     {"Turned",
      {"rotary(reshape(X, [5, 6]))", "rotary(reshape(X, [3, 5, 2]), pairs = \"neighbours\")",
-      "rotary(reshape(X, [3, 1, 10]), base = 100.0)", "rotary(reshape(X, [5, 6]), pairs = \"neighbours\", back = true, base = 4.0)",
-      "reverse(X)", "reverse(X, [0, 2])", "reverse(X, 1) * X", "stack([X, Y])", "stack([X, Y, X], axis = -1)",
+      "rotary(reshape(X, [3, 1, 10]), base = 100.0)",
+      "rotary(reshape(X, [5, 6]), pairs = \"neighbours\", back = true, base = 4.0)", "reverse(X)", "reverse(X, [0, 2])",
+      "reverse(X, 1) * X", "stack([X, Y])", "stack([X, Y, X], axis = -1)",
       "stack([X, Y, X, Y, X, Y, X, Y, X, X, Y], axis = 1) * R", "concat([X] + [Y, X, Y, X, Y, X, Y, X, X], axis = 2)"}},
     {"NextToConstants",
-     {"X @ full([5, 2], 0.5)", "full([2, 4], 2.0) @ M", "sum(full([4], 2.0) @ M)", "full([2, 3], 2.0) @ full([3, 4], 1.0) @ M",
-      "embedding(positions(3), M)", "one_hot(positions(4), 5) * M", "select(reshape(positions(20), [4, 5]) > 4, M, R)",
-      "cross_entropy(M, positions(4))", "concat([full([1, 5], 1.0), M], axis = 0)", "sum(full([4, 5], 2.0), 0) * R",
-      "normalize(full([4, 5], 1.0)) + M", "softmax(reshape(cast(positions(20), float), [4, 5])) * M",
+     {"X @ full([5, 2], 0.5)", "full([2, 4], 2.0) @ M", "sum(full([4], 2.0) @ M)",
+      "full([2, 3], 2.0) @ full([3, 4], 1.0) @ M", "embedding(positions(3), M)", "one_hot(positions(4), 5) * M",
+      "select(reshape(positions(20), [4, 5]) > 4, M, R)", "cross_entropy(M, positions(4))",
+      "concat([full([1, 5], 1.0), M], axis = 0)", "sum(full([4, 5], 2.0), 0) * R", "normalize(full([4, 5], 1.0)) + M",
+      "softmax(reshape(cast(positions(20), float), [4, 5])) * M",
       "einsum(\"v w, v -> w\", M, cast(positions(4), float))"}},
     {"MasksAndLosses",
-     {"softmax(causal(X))", "softmax(mask(X, X > -0.5))", "softmax(mask(X, reshape(positions(3), [3, 1]) > 0))", "drop(X, 0.375)",
-      "drop(X, 1.0)", "cross_entropy(M, ids)", "cross_entropy(M, ids, reduction = \"none\")",
+     {"softmax(causal(X))", "softmax(mask(X, X > -0.5))", "softmax(mask(X, reshape(positions(3), [3, 1]) > 0))",
+      "drop(X, 0.375)", "drop(X, 1.0)", "cross_entropy(M, ids)", "cross_entropy(M, ids, reduction = \"none\")",
       "cross_entropy(M, ids, reduction = \"sum\", smoothing = 0.1)", "cross_entropy(M, ids, ignore = 0)",
       "binary_cross_entropy(X, sigmoid(Y))", "mse(X, Y)", "mse(X, Y, reduction = \"none\")"}},
 };
@@ -121,9 +151,7 @@ TEST_P(EveryOperation, HasACompiledGradientThatIsTheDerivativeOfItsLoss) {
   }
 }
 
-TEST_P(EveryOperation, GivesTheEvaluatorsBitsOnEveryTarget) {
-  expectTheEvaluatorsBits(modelOf(GetParam(), "f32"));
-}
+TEST_P(EveryOperation, GivesTheEvaluatorsBitsOnEveryTarget) { expectTheEvaluatorsBits(modelOf(GetParam(), "f32")); }
 
 INSTANTIATE_TEST_SUITE_P(Families, EveryOperation, ::testing::ValuesIn(families),
                          [](const auto &info) { return info.param.name; });
@@ -194,9 +222,9 @@ TEST(EveryOperationOfTheDialect, IsUsedByOneOfTheseModels) {
     }
   ASSERT_GT(known.size(), 40u);
   // Only the compiler makes these: gradients, initial values, numbers of the drop, parts of composites, programs.
-  for (const char *name : {"graph.pad", "graph.scatter_add", "graph.random", "graph.random_normal", "graph.schedule",
-                           "graph.dispatch", "graph.windows", "graph.contract_windows", "graph.exp_nonpositive",
-                           "graph.normal_cdf", "graph.peak"})
+  for (const char *name :
+       {"graph.pad", "graph.scatter_add", "graph.random", "graph.random_normal", "graph.schedule", "graph.dispatch",
+        "graph.windows", "graph.contract_windows", "graph.exp_nonpositive", "graph.normal_cdf", "graph.peak"})
     known.erase(name);
   for (const std::string &name : known)
     EXPECT_TRUE(used.count(name)) << name;

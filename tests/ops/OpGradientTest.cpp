@@ -24,14 +24,22 @@ template <typename Op> GradientCase unary(std::string name, double scale = 1, do
 std::vector<GradientCase> gradientCases() {
   using Axes = SmallVector<int64_t>;
   std::vector<GradientCase> cases = {
-      unary<NegOp>("neg"),           unary<AbsOp>("abs"),
-      unary<SqrtOp>("sqrt", 0.5, 1), unary<RsqrtOp>("rsqrt", 0.5, 1),
-      unary<ExpOp>("exp"),           unary<LogOp>("log", 0.5, 1),
-      unary<TanhOp>("tanh"),         unary<SigmoidOp>("sigmoid"),
-      unary<SoftplusOp>("softplus"), unary<ErfOp>("erf"),
-      unary<SinOp>("sin", 2),        unary<CosOp>("cos", 2),
-      unary<NormalCdfOp>("normal_cdf", 2), unary<ExpNonPositiveOp>("exp_nonpositive", 0.5, -2),
-      unary<ReluOp>("relu"),         unary<SiluOp>("silu", 2),
+      unary<NegOp>("neg"),
+      unary<AbsOp>("abs"),
+      unary<SqrtOp>("sqrt", 0.5, 1),
+      unary<RsqrtOp>("rsqrt", 0.5, 1),
+      unary<ExpOp>("exp"),
+      unary<LogOp>("log", 0.5, 1),
+      unary<TanhOp>("tanh"),
+      unary<SigmoidOp>("sigmoid"),
+      unary<SoftplusOp>("softplus"),
+      unary<ErfOp>("erf"),
+      unary<SinOp>("sin", 2),
+      unary<CosOp>("cos", 2),
+      unary<NormalCdfOp>("normal_cdf", 2),
+      unary<ExpNonPositiveOp>("exp_nonpositive", 0.5, -2),
+      unary<ReluOp>("relu"),
+      unary<SiluOp>("silu", 2),
   };
   auto add = [&](std::string name, std::vector<Operand> operands, Body body) {
     cases.push_back({name, std::move(operands), std::move(body)});
@@ -137,7 +145,8 @@ std::vector<GradientCase> gradientCases() {
                                    build.builder.getF64FloatAttr(0.5), build.builder.getI64IntegerAttr(3));
     return build.mul(dropped, dropped);
   });
-  auto addWindows = [&](std::string name, std::vector<int64_t> shape, Axes axes, Axes sizes, Axes strides, Axes dilations) {
+  auto addWindows = [&](std::string name, std::vector<int64_t> shape, Axes axes, Axes sizes, Axes strides,
+                        Axes dilations) {
     add("windows_" + name, {filled(shape, 23)}, [=](Build &build, ValueRange x) -> Value {
       Value windows = WindowsOp::create(build.builder, build.loc, x[0], axes, sizes, strides, dilations);
       return build.mul(windows, windows);
@@ -147,8 +156,8 @@ std::vector<GradientCase> gradientCases() {
   addWindows("apart_with_a_rest", {9}, {0}, {2}, {3}, {1});
   addWindows("of_the_last_axis", {2, 7}, {1}, {2}, {2}, {3});
   addWindows("of_two_axes", {4, 5}, {0, 1}, {2, 3}, {2, 1}, {1, 1});
-  auto addConvolution = [&](std::string name, std::vector<int64_t> shape, std::vector<int64_t> filter, Axes strides, Axes low,
-                            Axes high, Axes dilations, int64_t groups = 1) {
+  auto addConvolution = [&](std::string name, std::vector<int64_t> shape, std::vector<int64_t> filter, Axes strides,
+                            Axes low, Axes high, Axes dilations, int64_t groups = 1) {
     add("convolution_" + name, {filled(shape, 24), filled(filter, 25)}, [=](Build &build, ValueRange x) -> Value {
       return ConvolutionOp::create(build.builder, build.loc, x[0], x[1], strides, low, high, dilations, groups);
     });
@@ -161,18 +170,20 @@ std::vector<GradientCase> gradientCases() {
   addConvolution("in_groups", {2, 4, 6}, {2, 2, 9}, {1}, {1}, {0}, {1}, 3);
   for (bool largest : {true, false})
     for (int64_t stride : {1, 2, 3})
-      add(std::string(largest ? "max" : "average") + "_pool_stride_" + std::to_string(stride), {filled({1, 5, 4, 2}, 26)},
-          [=](Build &build, ValueRange x) -> Value {
+      add(std::string(largest ? "max" : "average") + "_pool_stride_" + std::to_string(stride),
+          {filled({1, 5, 4, 2}, 26)}, [=](Build &build, ValueRange x) -> Value {
             Axes sizes{2, 2}, strides{stride, stride}, low{1, 0}, high{0, 1};
-            Value pooled = largest ? MaxPoolOp::create(build.builder, build.loc, x[0], sizes, strides, low, high).getResult()
-                                   : AveragePoolOp::create(build.builder, build.loc, x[0], sizes, strides, low, high).getResult();
+            Value pooled =
+                largest ? MaxPoolOp::create(build.builder, build.loc, x[0], sizes, strides, low, high).getResult()
+                        : AveragePoolOp::create(build.builder, build.loc, x[0], sizes, strides, low, high).getResult();
             return build.mul(pooled, pooled);
           });
   for (std::string pairs : {"halves", "neighbours"})
     for (bool back : {false, true})
       add("rotary_" + pairs + (back ? "_back" : ""), {filled({2, 3, 6}, 27)}, [=](Build &build, ValueRange x) -> Value {
-        Value turned = RotaryOp::create(build.builder, build.loc, x[0].getType(), x[0], build.builder.getF64FloatAttr(100),
-                                        build.builder.getStringAttr(pairs), build.builder.getBoolAttr(back));
+        Value turned =
+            RotaryOp::create(build.builder, build.loc, x[0].getType(), x[0], build.builder.getF64FloatAttr(100),
+                             build.builder.getStringAttr(pairs), build.builder.getBoolAttr(back));
         return build.mul(turned, turned);
       });
   add("reverse", {filled({2, 3}, 28)}, [](Build &build, ValueRange x) -> Value {

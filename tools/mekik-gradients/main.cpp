@@ -92,7 +92,8 @@ bool showDefinition(func::FuncOp function, Operation *op) {
   OpBuilder builder(op);
   Operation *before = op->getPrevNode();
   Value definition = composite.expand(builder);
-  for (Operation *built = before ? before->getNextNode() : &op->getBlock()->front(); built != op; built = built->getNextNode())
+  for (Operation *built = before ? before->getNextNode() : &op->getBlock()->front(); built != op;
+       built = built->getNextNode())
     built->setLoc(UnknownLoc::get(function.getContext()));
   op->getResult(0).replaceAllUsesWith(definition);
   op->erase();

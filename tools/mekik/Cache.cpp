@@ -27,7 +27,7 @@ static std::filesystem::path ownPath() {
 
 /// A build that was replaced by another has another size or time.
 static std::string stamp(const std::string &path) {
-  struct stat file {};
+  struct stat file{};
   stat(path.c_str(), &file);
   return concat(path, " ", static_cast<int64_t>(file.st_size), " ", static_cast<int64_t>(file.st_mtim.tv_sec), ".",
                 static_cast<int64_t>(file.st_mtim.tv_nsec), "\n");

@@ -134,7 +134,8 @@ static Status checkNoTextOptions(const ModelInput &input, const std::string &rea
   return {};
 }
 
-/// What is said about data must be about the data there is. `isMlir`: its configuration, and so its vocabulary, is fixed.
+/// What is said about data must be about the data there is. `isMlir`: its configuration, and so its vocabulary, is
+/// fixed.
 static Status checkData(const ModelInput &input, bool isMlir, bool isAboutText, bool readsText) {
   bool isTensors = input.data.ends_with(".safetensors");
   if (!input.data.empty())
@@ -144,8 +145,8 @@ static Status checkData(const ModelInput &input, bool isMlir, bool isAboutText, 
   std::string reason = isMlir ? concat(input.path, " is MLIR, which takes no tokenizer any more")
                               : concat(input.path, " has no `config vocab`, so it is not about text");
   if (!isAboutText && !input.data.empty())
-    return wrongUsage(concat("--data ", input.data, ": ", reason, isMlir ? "; compile the source text instead"
-                                                                        : "; give tensors, as a .safetensors file"));
+    return wrongUsage(concat("--data ", input.data, ": ", reason,
+                             isMlir ? "; compile the source text instead" : "; give tensors, as a .safetensors file"));
   if (!isAboutText)
     return checkNoTextOptions(input, reason);
   return readsText ? Status() : checkNoTextOptions(input, "no text is read, since -D vocab is given without --data");
@@ -172,14 +173,15 @@ static StatusOr<std::string> chooseLayout(const ModelInput &input, const std::op
   if (declared)
     overrides["layout"] = name;
   else if (*layout == data::Layout::Examples)
-    return wrongUsage(concat("--layout examples: ", input.path, " has no `config layout`; examples leave part of a window "
+    return wrongUsage(concat("--layout examples: ", input.path,
+                             " has no `config layout`; examples leave part of a window "
                              "empty, and a model that takes them says so and leaves out targets of -1"));
   return name;
 }
 
 /// As --tokenizer says. Without it, a vocabulary of characters that a run starts from is extended by the text's.
-static StatusOr<std::unique_ptr<tokenizer::Tokenizer>> tokenizerFor(const ModelInput &input, const std::string &textPath,
-                                                                    const tokenizer::Tokenizer *known) {
+static StatusOr<std::unique_ptr<tokenizer::Tokenizer>>
+tokenizerFor(const ModelInput &input, const std::string &textPath, const tokenizer::Tokenizer *known) {
   if (known && input.tokenizer == "characters")
     return extendTokenizer(*known, input.from, textPath, *data::layoutFromName(input.layout));
   MEKIK_ASSIGN_OR_RETURN(data::LearnedTokenizer made, chooseTokenizer(input, textPath));
@@ -225,8 +227,9 @@ StatusOr<LoadedModel> load(const ModelInput &input, Need need) {
       if (input.data.empty() && needsText(input))
         printError(concat("vocabulary of ", loaded.dataPath, ": ", loaded.tokenizer->describe(), "\n"));
     } else if (need == Need::Program) {
-      return wrongUsage(concat(input.path, " is a model about text, and its program carries the tokenizer of a text; give one "
-                                           "with --data FILE, or --tokenizer bytes"));
+      return wrongUsage(concat(input.path,
+                               " is a model about text, and its program carries the tokenizer of a text; give one "
+                               "with --data FILE, or --tokenizer bytes"));
     }
   }
   if (!input.contextOf.empty() && loaded.tokenizer && declares("context")) {
@@ -242,7 +245,8 @@ StatusOr<LoadedModel> load(const ModelInput &input, Need need) {
 StatusOr<LoadedModel> loadAs(const ModelInput &input, const std::string &configuration,
                              std::unique_ptr<tokenizer::Tokenizer> tokenizer) {
   if (!input.definitions.empty())
-    return wrongUsage(concat("-D ", input.definitions.front(), ": the checkpoint says how its model is configured; leave -D out"));
+    return wrongUsage(
+        concat("-D ", input.definitions.front(), ": the checkpoint says how its model is configured; leave -D out"));
   MEKIK_RETURN_IF_ERROR(checkNoTextOptions(input, "the checkpoint brings its own tokenizer"));
   LoadedModel loaded;
   loaded.tokenizer = std::move(tokenizer);

@@ -164,8 +164,8 @@ base::StatusOr<Plan> makePlan(driver::Compiler &compiler, std::string &messages)
       entry.operations += number(kernel, graph::kOperations);
       MekikCost cost = {number(kernel, graph::kCycles), number(kernel, graph::kTraffic),
                         kernel->hasAttr(graph::kContraction)};
-      entry.schedule.push_back({dispatch.getKernel().str(), lineOf(dispatch.getLoc()),
-                                {cost, integer(kernel, graph::kTiles)}});
+      entry.schedule.push_back(
+          {dispatch.getKernel().str(), lineOf(dispatch.getLoc()), {cost, integer(kernel, graph::kTiles)}});
       entry.bytes += bufferBytes(kernel, dispatch.getArenas().size());
       plan.scratchBytes = std::max(plan.scratchBytes, integer(kernel, graph::kScratch));
     }

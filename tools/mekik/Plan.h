@@ -1,4 +1,5 @@
-// What a model needs, counted from the compilation itself: parameters by block, work and bytes of each function, arenas.
+// What a model needs, counted from the compilation itself: parameters by block, work and bytes of each function,
+// arenas.
 #ifndef MEKIK_TOOLS_MEKIK_PLAN_H
 #define MEKIK_TOOLS_MEKIK_PLAN_H
 
@@ -25,7 +26,7 @@ struct GroupPlan {
 
 struct DispatchPlan {
   std::string kernel;
-  unsigned line = 0; // of the source; 0 if unknown
+  unsigned line = 0;   // of the source; 0 if unknown
   estimate::Work work; // what the compiled program will say of it
 };
 
@@ -43,8 +44,8 @@ struct Plan {
   std::vector<ParameterPlan> parameters;
   std::vector<GroupPlan> groups; // in order of their first parameter
   std::vector<FunctionPlan> functions;
-  int64_t unitsPerStep = 0;  // symbols of a training step for a model about text, else examples; 0 without inputs
-  bool isAboutText = false;  // its inputs are ids, by [batch, context]
+  int64_t unitsPerStep = 0; // symbols of a training step for a model about text, else examples; 0 without inputs
+  bool isAboutText = false; // its inputs are ids, by [batch, context]
   int64_t parameterBytes = 0, stateBytes = 0, workBytes = 0, scratchBytes = 0;
 
   int64_t parameterCount() const;

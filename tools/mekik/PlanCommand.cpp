@@ -32,27 +32,27 @@ std::string shapeText(const std::vector<int64_t> &shape, const char *separator) 
 
 std::string forPrograms(const Plan &plan, const std::optional<TrainingPlan> &training,
                         const std::optional<StepTime> &time) {
-  std::string text = concat("{\"model\":", jsonString(plan.model), ",\"configuration\":",
-                            plan.configuration.empty() ? "{}" : plan.configuration, ",\"parameters\":",
-                            plan.parameterCount(), ",\"groups\":[");
+  std::string text = concat("{\"model\":", jsonString(plan.model),
+                            ",\"configuration\":", plan.configuration.empty() ? "{}" : plan.configuration,
+                            ",\"parameters\":", plan.parameterCount(), ",\"groups\":[");
   for (size_t i = 0; i < plan.groups.size(); ++i)
-    base::append(text, i > 0 ? "," : "", "{\"name\":", jsonString(plan.groups[i].name), ",\"parameters\":",
-                 plan.groups[i].parameters, ",\"tensors\":", plan.groups[i].tensors, "}");
+    base::append(text, i > 0 ? "," : "", "{\"name\":", jsonString(plan.groups[i].name),
+                 ",\"parameters\":", plan.groups[i].parameters, ",\"tensors\":", plan.groups[i].tensors, "}");
   text += "],\"functions\":[";
   for (size_t i = 0; i < plan.functions.size(); ++i) {
     const FunctionPlan &function = plan.functions[i];
-    base::append(text, i > 0 ? "," : "", "{\"name\":", jsonString(function.name), ",\"dispatches\":",
-                 function.dispatches, ",\"kernels\":", function.kernels, ",\"operations\":",
-                 base::formatNumber(function.operations), ",\"bytes\":", base::formatNumber(function.bytes),
-                 ",\"work_bytes\":", function.workBytes, "}");
+    base::append(text, i > 0 ? "," : "", "{\"name\":", jsonString(function.name),
+                 ",\"dispatches\":", function.dispatches, ",\"kernels\":", function.kernels,
+                 ",\"operations\":", base::formatNumber(function.operations),
+                 ",\"bytes\":", base::formatNumber(function.bytes), ",\"work_bytes\":", function.workBytes, "}");
   }
-  base::append(text, "],\"arenas\":{\"parameters\":", plan.parameterBytes, ",\"state\":", plan.stateBytes, ",\"work\":",
-               plan.workBytes, ",\"scratch_per_thread\":", plan.scratchBytes, "},\"tensors\":[");
+  base::append(text, "],\"arenas\":{\"parameters\":", plan.parameterBytes, ",\"state\":", plan.stateBytes,
+               ",\"work\":", plan.workBytes, ",\"scratch_per_thread\":", plan.scratchBytes, "},\"tensors\":[");
   for (size_t i = 0; i < plan.parameters.size(); ++i) {
     const ParameterPlan &parameter = plan.parameters[i];
-    base::append(text, i > 0 ? "," : "", "{\"name\":", jsonString(parameter.name), ",\"group\":",
-                 jsonString(parameter.group), ",\"type\":", jsonString(parameter.type), ",\"shape\":",
-                 shapeText(parameter.shape, ","), "}");
+    base::append(text, i > 0 ? "," : "", "{\"name\":", jsonString(parameter.name),
+                 ",\"group\":", jsonString(parameter.group), ",\"type\":", jsonString(parameter.type),
+                 ",\"shape\":", shapeText(parameter.shape, ","), "}");
   }
   return concat(text, "],\"training\":", training ? trainingForPrograms(*training) : "null",
                 ",\"step\":", time ? stepTimeForPrograms(*time) : "null", "}\n");
@@ -75,8 +75,9 @@ std::string forPeople(const Plan &plan, const std::optional<TrainingPlan> &train
   Table functions({"function", "dispatches", "kernels", "operations", "bytes moved", "work memory"},
                   {Left, Right, Right, Right, Right, Right});
   for (const FunctionPlan &function : plan.functions)
-    functions.add({function.name, count(function.dispatches), count(function.kernels), describeCount(function.operations),
-                   describeBytes(function.bytes), describeBytes(static_cast<double>(function.workBytes))});
+    functions.add({function.name, count(function.dispatches), count(function.kernels),
+                   describeCount(function.operations), describeBytes(function.bytes),
+                   describeBytes(static_cast<double>(function.workBytes))});
 
   Table memory({"memory", "bytes"}, {Left, Right});
   memory.add({"parameters", count(plan.parameterBytes)});
@@ -122,7 +123,8 @@ Status plan(const PlanCommand &command) {
 
 Action addPlan(CLI::App &app) {
   auto command = std::make_shared<PlanCommand>();
-  CLI::App *sub = app.add_subcommand("plan", "Show parameters by block, work of each function, memory, and what training takes.");
+  CLI::App *sub =
+      app.add_subcommand("plan", "Show parameters by block, work of each function, memory, and what training takes.");
   addModelOptions(*sub, command->input);
   addCpuOption(*sub, command->input);
   addTextOptions(*sub, command->input);

@@ -1,5 +1,5 @@
-// train, sample, eval, attention: compile the model, or find it compiled, and become its program. The program's own options are
-// taken from its tables, so that both command lines are one.
+// train, sample, eval, attention: compile the model, or find it compiled, and become its program. The program's own
+// options are taken from its tables, so that both command lines are one.
 #include "runtime/app/Command.h"
 #include "runtime/base/Concat.h"
 #include "runtime/base/File.h"

@@ -80,9 +80,9 @@ std::string stepTimeForPrograms(const StepTime &time) {
                             ",\"all_cores_seconds\":", formatNumber(time.allCores), ",\"kernels\":[");
   for (size_t i = 0; i < time.kernels.size(); ++i) {
     const StepTime::Kernel &kernel = time.kernels[i];
-    base::append(text, i > 0 ? "," : "", "{\"name\":", base::jsonString(kernel.name), ",\"line\":",
-                 static_cast<uint64_t>(kernel.line), ",\"calls\":", kernel.calls, ",\"one_core_seconds\":",
-                 formatNumber(kernel.seconds), "}");
+    base::append(text, i > 0 ? "," : "", "{\"name\":", base::jsonString(kernel.name),
+                 ",\"line\":", static_cast<uint64_t>(kernel.line), ",\"calls\":", kernel.calls,
+                 ",\"one_core_seconds\":", formatNumber(kernel.seconds), "}");
   }
   return text + "]}";
 }

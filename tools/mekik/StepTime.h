@@ -1,5 +1,5 @@
-// How long a training step takes on a machine, kernel by kernel, before it has run once: the estimates of its dispatches
-// (runtime/estimate/DispatchTime.h) brought together.
+// How long a training step takes on a machine, kernel by kernel, before it has run once: the estimates of its
+// dispatches (runtime/estimate/DispatchTime.h) brought together.
 #ifndef MEKIK_TOOLS_MEKIK_STEP_TIME_H
 #define MEKIK_TOOLS_MEKIK_STEP_TIME_H
 
@@ -14,7 +14,7 @@ struct StepTime {
     int64_t calls = 0;
     double seconds = 0; // of all calls, on one core
   };
-  std::vector<Kernel> kernels; // the dearest first
+  std::vector<Kernel> kernels;      // the dearest first
   double oneCore = 0, allCores = 0; // seconds of a step
 };
 

@@ -1,5 +1,5 @@
-// The arithmetic of training a model: operations of a symbol, of the run as configured and of a run of the size that the
-// model deserves, and how long they take at a given speed.
+// The arithmetic of training a model: operations of a symbol, of the run as configured and of a run of the size that
+// the model deserves, and how long they take at a given speed.
 #ifndef MEKIK_TOOLS_MEKIK_TRAINING_PLAN_H
 #define MEKIK_TOOLS_MEKIK_TRAINING_PLAN_H
 
@@ -14,16 +14,16 @@ namespace mekik::tool {
 /// the compiled step does. The other rule of thumb: 20 symbols for each parameter make the best of a given amount of
 /// work.
 struct TrainingPlan {
-  std::string unit;             // "symbol" of a model about text, else "example"
+  std::string unit; // "symbol" of a model about text, else "example"
   int64_t unitsPerStep = 0;
-  int64_t steps = 0;            // of the configuration; 0: it has none
+  int64_t steps = 0; // of the configuration; 0: it has none
   double parameters = 0;
-  double rulePerUnit = 0;       // 6 N
-  double countedPerUnit = 0;    // operations of train_step / unitsPerStep
-  double configuredUnits = 0;   // steps * unitsPerStep
-  double deservedUnits = 0;     // 20 N; 0 for models that are not about text
+  double rulePerUnit = 0;     // 6 N
+  double countedPerUnit = 0;  // operations of train_step / unitsPerStep
+  double configuredUnits = 0; // steps * unitsPerStep
+  double deservedUnits = 0;   // 20 N; 0 for models that are not about text
   estimate::MachineSpeed speed;
-  bool speedIsGiven = false;    // by the user, not by measuring
+  bool speedIsGiven = false; // by the user, not by measuring
 
   double configuredOperations() const { return configuredUnits * countedPerUnit; }
   double deservedOperations() const { return deservedUnits * countedPerUnit; }

@@ -115,9 +115,11 @@ template <int V, int B, int T, int64_t ExplodeAt = -1> struct BigramModel {
 
   static constexpr MekikBuffer initBuffers[] = {read(seedAt, 8, 1), newTable};
   static constexpr MekikBuffer forwardBuffers[] = {read(tokensAt, T * 4, T), table, write(logitsAt, T * V * 4, T)};
-  static constexpr MekikBuffer lossBuffers[] = {read(tokensAt, T * 4, 1), read(nextAt, T * 4, 1), table, write(lossAt, 4, 1)};
-  static constexpr MekikBuffer gradientBuffers[] = {read(tokensAt, B * T * 4, 1), read(nextAt, B * T * 4, 1), tableByRows,
-                                                    write(gradientAt, exactTableBytes, V), write(rowLossAt, V * 4, V)};
+  static constexpr MekikBuffer lossBuffers[] = {read(tokensAt, T * 4, 1), read(nextAt, T * 4, 1), table,
+                                                write(lossAt, 4, 1)};
+  static constexpr MekikBuffer gradientBuffers[] = {read(tokensAt, B * T * 4, 1), read(nextAt, B * T * 4, 1),
+                                                    tableByRows, write(gradientAt, exactTableBytes, V),
+                                                    write(rowLossAt, V * 4, V)};
   static constexpr MekikBuffer sumBuffers[] = {read(rowLossAt, V * 4, 1), write(lossAt, 4, 1)};
   static constexpr MekikBuffer updateBuffers[] = {newTable, newMomentum, read(gradientAt, exactTableBytes, V),
                                                   read(stepAt, 8, 1), read(seedAt, 8, 1)};

@@ -48,6 +48,11 @@ TEST(Estimate, MoreThreadsThanTheLargestDispatchHasTilesAreNoFaster) {
   EXPECT_EQ(dispatchSeconds(works, 1e9, 4, speed), dispatchSeconds(works, 1e9, 3, speed));
 }
 
+TEST(Estimate, MoreThreadsThanCoresAreNoFaster) {
+  std::vector<Work> works = {{{1e6, 1e6, 0}, 64}, {{1e6, 1e6, 1}, 64}};
+  EXPECT_EQ(dispatchSeconds(works, 1e9, 16, speed), dispatchSeconds(works, 1e9, 4, speed));
+}
+
 TEST(Estimate, TheFunctionOfAModelIsItsDispatches) {
   const MekikFunction &step = Bigram::functions[3];
   std::vector<Work> works;

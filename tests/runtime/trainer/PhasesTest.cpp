@@ -17,8 +17,8 @@ public:
   }
   Function &dispatch(int64_t tiles, std::vector<MekikBuffer> touched, double operations = 1e6) {
     buffers.push_back(std::move(touched));
-    dispatches.push_back({note, "kernel", buffers.back().data(), tiles, static_cast<int32_t>(buffers.back().size()), 0,
-                          operations, {}});
+    dispatches.push_back(
+        {note, "kernel", buffers.back().data(), tiles, static_cast<int32_t>(buffers.back().size()), 0, operations, {}});
     return *this;
   }
 
@@ -99,7 +99,9 @@ TEST(Phases, TwoThatReadTheSameNeedNoMeeting) {
 
 TEST(Phases, KernelsOfOneTileRunSideBySide) {
   Function f;
-  f.dispatch(1, {f.writes(0, 64)}, 9e6).dispatch(1, {f.writes(64, 64)}).dispatch(1, {f.reads(64, 64), f.writes(128, 64)});
+  f.dispatch(1, {f.writes(0, 64)}, 9e6)
+      .dispatch(1, {f.writes(64, 64)})
+      .dispatch(1, {f.reads(64, 64), f.writes(128, 64)});
   Phases phases = f.cut(2);
   ASSERT_EQ(phases.count(), 1u);
   EXPECT_EQ(f.ran(phases, 0, 0), "0[0,1)");
