@@ -94,6 +94,53 @@ TEST(CompiledRows, OfNegativeNumbersOfAnyLengthKeepTheirMaximum) {
   }
 }
 
+/// Rows that are computed side by side, with what a maximum, an exponential or a sum may stumble over in some of them.
+TEST(CompiledRows, SpecialNumbersInARowStayInThatRow) {
+  constexpr double inf = INFINITY, nan = NAN;
+  constexpr size_t rows = 8, lengths[] = {1, 2, 7, 16, 32, 33};
+  for (size_t length : lengths) {
+    SCOPED_TRACE(length);
+    auto model = CompiledModel::fromText(absl::StrCat("model rows\nparam p: [", rows, ", ", length,
+                                                      "] = zeros\noutput y = softmax(p)\noutput l = log_softmax(p)\n",
+                                                      "loss sum(p)\ntrain sgd(rate = 0.5)\n"));
+    ASSERT_TRUE(model.good());
+    Doubles ordinary(rows * length), special;
+    for (size_t i = 0; i < ordinary.size(); ++i)
+      ordinary[i] = 0.25 * double(i % length) - 3;
+    special = ordinary;
+    auto last = [&](size_t row) -> double & { return special[row * length + length - 1]; };
+    last(1) = nan;
+    std::fill_n(&special[2 * length], length, -inf);
+    last(3) = inf;
+    std::fill_n(&special[4 * length], length, 0.0);
+    last(4) = -0.0;
+    special[5 * length] = nan;
+    last(6) = -inf;
+    model.setParameter("p", ordinary);
+    model.call("forward");
+    Doubles expected = model.output("y"), expectedLog = model.output("l");
+    model.setParameter("p", special);
+    model.call("forward");
+    Doubles y = model.output("y"), l = model.output("l");
+    for (size_t row = 0; row < rows; ++row)
+      for (size_t i = row * length; i < (row + 1) * length; ++i) {
+        SCOPED_TRACE(absl::StrCat("row ", row, ", element ", i - row * length));
+        if (row == 0 || row == 7) {
+          EXPECT_EQ(y[i], expected[i]);
+          EXPECT_EQ(l[i], expectedLog[i]);
+        } else if (row == 1 || row == 3 || row == 5) {
+          EXPECT_TRUE(std::isnan(y[i]));
+          EXPECT_TRUE(std::isnan(l[i]));
+        } else if (row == 2 || special[i] == -inf) {
+          EXPECT_EQ(y[i], 0);
+          EXPECT_EQ(l[i], -inf);
+        } else if (row == 4) {
+          EXPECT_FLOAT_EQ(float(y[i]), 1 / float(length));
+        }
+      }
+  }
+}
+
 TEST(CompiledRows, NegativeAxesAreTheirPositiveFormsInEveryBit) {
   for (const char *op : {"softmax", "log_softmax", "normalize", "rms_normalize"}) {
     std::vector<std::vector<Doubles>> seen;
