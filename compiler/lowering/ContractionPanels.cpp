@@ -5,7 +5,6 @@
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/bit.h"
-#include "llvm/Support/MathExtras.h"
 
 namespace mekik::lowering {
 
