@@ -19,6 +19,12 @@ ArrayRef<StringLiteral> Optimizer::stateKinds() const {
 
 namespace {
 
+/// Of the norm that clipping takes (docs/numerics.md): gradients of at most so many elements are one row, which costs
+/// the fewest kernels; others are cut into rows of whole trailing axes with at least so many elements. Threads share the
+/// rows, whose sums may be taken where the gradient is computed and are few against what they are sums of.
+constexpr int64_t kOneFold = 65536;
+constexpr int64_t kShortestRow = 64;
+
 Type elementOf(Value tensor) { return cast<RankedTensorType>(tensor.getType()).getElementType(); }
 
 SmallVector<int64_t> allAxes(Value x) {
@@ -42,6 +48,7 @@ private:
   bool decays(Value parameter) const {
     return optimizer.weightDecay != 0 && (optimizer.decayAll || graph::shapeOf(parameter).size() >= 2);
   }
+  Value sumOfSquares(Value gradient);
   Value sgd(Trained &one, Value gradient);
   Value adam(Trained &one, Value gradient);
   Value powerOf(double base, Value exponent) { return build.pow(build.constantLike(exponent, base), exponent); }
@@ -56,12 +63,26 @@ private:
   Value still;     ///< true if the rate is 0; null if it never is
 };
 
+Value Updater::sumOfSquares(Value gradient) {
+  ArrayRef<int64_t> shape = graph::shapeOf(gradient);
+  Type wide = build.builder.getF64Type();
+  int64_t elements = llvm::product_of(shape);
+  SmallVector<int64_t> row;
+  for (int64_t held = 1, axis = shape.size(); held < kShortestRow && axis > 0; held *= shape[axis])
+    row.insert(row.begin(), --axis);
+  if (elements <= kOneFold || row.size() == shape.size()) {
+    Value flat = build.reshape(gradient, elements);
+    return build.cast(build.sum(build.mul(flat, flat), 0), wide);
+  }
+  Value ofRows = build.cast(build.sum(build.mul(gradient, gradient), row), wide);
+  return build.sum(ofRows, allAxes(ofRows));
+}
+
 void Updater::clip(MutableArrayRef<Trained> parameters) {
   Value total;
   for (Trained &one : parameters) {
-    Value squares = build.sum(build.mul(one.gradient, one.gradient), allAxes(one.gradient));
-    Value wide = build.cast(squares, build.builder.getF64Type());
-    total = total ? build.add(total, wide) : wide;
+    Value squares = sumOfSquares(one.gradient);
+    total = total ? build.add(total, squares) : squares;
   }
   if (!total)
     return;

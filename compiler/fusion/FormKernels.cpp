@@ -90,6 +90,49 @@ void spreadWhereRead(func::FuncOp function) {
   }
 }
 
+/// The op that picks rows of a table, if that is small beside what it makes of them.
+graph::EmbeddingOp pickedRows(Value value) {
+  auto rows = value.getDefiningOp<graph::EmbeddingOp>();
+  return rows && 2 * bytesOf(rows.getTable()) <= bytesOf(value) ? rows : graph::EmbeddingOp();
+}
+
+/// True if `op` picks rows of a small table, or adds such rows to what has a buffer: the gradient of a table that is
+/// looked up, and maybe multiplied too.
+bool addsPickedRows(Operation *op) {
+  if (op->getNumResults() == 1 && pickedRows(op->getResult(0)))
+    return true;
+  if (!isa<graph::AddOp>(op))
+    return false;
+  auto stored = [](Value value) {
+    Operation *producer = value.getDefiningOp();
+    return value.hasOneUse() && isa_and_nonnull<graph::ContractionOpInterface, graph::StandaloneOpInterface>(producer);
+  };
+  Value first = op->getOperand(0), second = op->getOperand(1);
+  return (pickedRows(first) && stored(second)) || (stored(first) && pickedRows(second));
+}
+
+/// Folds of such a tensor (a gradient's norm) compute it for themselves: where it is large, no buffer holds it for what
+/// else reads it, and nothing is written for the few rows that differ.
+void addPickedRowsWhereFolded(func::FuncOp function, int64_t largeBytes) {
+  auto isFold = [](Operation *op) { return isa<graph::ReductionOpInterface>(op); };
+  for (Operation &op : llvm::make_early_inc_range(function.getBody().front().without_terminator())) {
+    if (!addsPickedRows(&op) || bytesOf(op.getResult(0)) < largeBytes)
+      continue;
+    llvm::SmallPtrSet<Operation *, 4> folded, others;
+    for (Operation *user : op.getUsers())
+      (isa<graph::ElementOpInterface>(user) && llvm::all_of(user->getUsers(), isFold) ? folded : others).insert(user);
+    if (folded.empty() || others.empty())
+      continue;
+    OpBuilder builder(&op);
+    IRMapping mapping;
+    for (Value operand : op.getOperands())
+      if (graph::EmbeddingOp rows = pickedRows(operand))
+        builder.clone(*rows, mapping);
+    Value again = builder.clone(op, mapping)->getResult(0);
+    op.getResult(0).replaceUsesWithIf(again, [&](OpOperand &use) { return folded.contains(use.getOwner()); });
+  }
+}
+
 /// The same tensor, computed into a buffer of its own.
 Value copyOf(OpBuilder &builder, Value value) {
   auto dims = llvm::to_vector(llvm::seq<int64_t>(0, shapeOf(value).size()));
@@ -198,6 +241,7 @@ public:
   void run(func::FuncOp function) {
     flattenTrailingFolds(function, largeBytes);
     spreadWhereRead(function);
+    addPickedRowsWhereFolded(function, largeBytes);
     giveBuffersToOperands(function);
     separateResults(function);
     Block &block = function.getBody().front();

@@ -324,20 +324,21 @@ TEST(CompiledTraining, DropOfShareZeroIsTheModelWithoutDropInEveryBitForTwentySt
 
 // Twelve ids, of which at most five differ, in a table of forty rows: compiled as if it were large, their gradients are
 // summed in a small table. The table is also the head (another contribution is added) or not, in one word of 5 numbers, a
-// row held whole, and one of 130, a row in passes.
+// row held whole, and one of 130, a row in passes. Tables of 400 rows have squares that are summed row by row.
 TEST(CompiledTraining, FewUpdatesOfALargeTableAreTheEvaluators) {
   fuzz::CompareOptions options;
   options.largeBytes = 0;
   options.targets = {"x86-64-v3"};
   options.threads = {2};
   for (const char *precision : {"f32", "f64"})
-    for (int width : {5, 130})
+    for (auto [rows, width] : {std::pair(40, 5), {40, 130}, {400, 170}})
       for (const char *head : {"table", "head"}) {
-        SCOPED_TRACE(absl::StrCat(precision, " ", width, " ", head));
+        SCOPED_TRACE(absl::StrCat(precision, " ", rows, " ", width, " ", head));
+        std::string shape = absl::StrCat("[", rows, ", ", width, "] = normal(1.0)\n");
         expectTheEvaluatorsBits(absl::StrCat(
             "model few\nprecision = ", precision, "\nconfig batch: int = 3 in 1..\ninput ids: i32[batch, 4] below 5\n",
-            "target next: i32[batch, 4] below 40\nparam table: [40, ", width, "] = normal(1.0)\nparam head: [40, ", width,
-            "] = normal(1.0)\nlet x = tanh(embedding(ids, table)) + head[0]\nloss cross_entropy(x @ transpose(", head,
+            "target next: i32[batch, 4] below 40\nparam table: ", shape, "param head: ", shape,
+            "let x = tanh(embedding(ids, table)) + head[0]\nloss cross_entropy(x @ transpose(", head,
             "), next)\ntrain adam(rate = 0.01, clip = 1)\n"), options);
       }
 }
