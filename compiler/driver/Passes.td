@@ -56,6 +56,10 @@ def Rematerialize : Pass<"rematerialize", "::mlir::ModuleOp"> {
   let dependentDialects = ["::mekik::graph::GraphDialect", "::mlir::func::FuncDialect"];
 }
 
+def MarkUnread : Pass<"mark-unread", "::mlir::ModuleOp"> {
+  let summary = "Tells kernels of attention which halves of their results nobody reads, so that they leave them alone";
+}
+
 def DeduplicateKernels : Pass<"deduplicate-kernels", "::mlir::ModuleOp"> {
   let summary = "Makes kernels with the same body one function";
 }

@@ -18,6 +18,7 @@ void addPassesTo(Stage stage, mlir::OpPassManager &passes, const PipelineOptions
     passes.addPass(mlir::createCSEPass());
     passes.addPass(createFormKernels({options.largeBytes}));
     passes.addPass(createRematerialize({options.largeBytes}));
+    passes.addPass(createMarkUnread());
     passes.addPass(createDeduplicateKernels());
     return;
   case Stage::Vector:

@@ -18,6 +18,7 @@ void registerPasses() {
   registerCompactScatters();
   registerFormKernels();
   registerRematerialize();
+  registerMarkUnread();
   registerDeduplicateKernels();
   registerPlanMemory();
   registerEmitLoops();

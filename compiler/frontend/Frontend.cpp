@@ -1,6 +1,6 @@
 // Both functions of a model from one tree, and what can only be said once both are there.
 #include "compiler/frontend/Frontend.h"
-#include "compiler/frontend/CausalProducts.h"
+#include "compiler/frontend/CausalAttention.h"
 #include "compiler/frontend/Elaborator.h"
 
 #include "absl/strings/str_cat.h"
@@ -87,7 +87,7 @@ mlir::OwningOpRef<mlir::ModuleOp> elaborate(const Model &model, const Options &o
   train.warnAboutUnreached();
 
   for (auto function : module->getOps<mlir::func::FuncOp>())
-    restrictCausalProducts(function);
+    restrictCausalAttention(function);
   mlir::Builder builder(&context);
   if (!train.hasLoss())
     module->lookupSymbol(graph::kTrainFunction)->erase();

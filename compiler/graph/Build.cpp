@@ -103,6 +103,12 @@ Value Build::select(Value condition, Value ifTrue, Value ifFalse) {
   return SelectOp::create(builder, loc, x2.getType(), c, x2, y);
 }
 
+Value Build::notLater(Value x, double behind) {
+  ArrayRef<int64_t> shape = shapeOf(x);
+  auto rank = static_cast<int64_t>(shape.size());
+  return select(compare("le", iota(shape, rank - 1), iota(shape, rank - 2)), x, constantLike(x, behind));
+}
+
 Value Build::cast(Value x, Type elementType) {
   RankedTensorType type = withElement(x, elementType);
   return type == x.getType() ? x : CastOp::create(builder, loc, type, x);

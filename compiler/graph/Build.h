@@ -37,6 +37,8 @@ public:
   /// how: "eq", "ne", "lt", "le", "gt", "ge".
   mlir::Value compare(llvm::StringRef how, mlir::Value x, mlir::Value y);
   mlir::Value select(mlir::Value condition, mlir::Value ifTrue, mlir::Value ifFalse);
+  /// x where the position along its last axis is at most that along the one before, `behind` elsewhere.
+  mlir::Value notLater(mlir::Value x, double behind);
   mlir::Value cast(mlir::Value x, mlir::Type elementType);
 
   /// x repeated to `shape`: trailing axes are matched, sizes 1 repeated.

@@ -108,6 +108,9 @@ struct ContractionPlan {
   // packs, sums of the next row block.
   bool fetchesLeft = false, fetchesRight = false, fetchesResult = false;
 
+  // Of a triangle of which both axes are kept: elements without products are not read by anybody, so not written.
+  bool leavesOutside = false;
+
   // k: axes before `split` and blocks of `depth` along it are run through with accumulators resting in the result.
   int64_t split = 0, depth = 1;
   int64_t depthBlocks = 1;   // visits of an accumulator

@@ -20,9 +20,10 @@ void ContractionEmitter::emitBlock(Offsets base, Value row, Value column, int64_
   Block block{rows, vectors, lastLanes, plan.width};
   if (!bothSidesKept())
     return emitSums(block, base, row, column);
-  at.when(
-      touchesTriangle(block), [&] { emitSums(block, base, row, column); },
-      [&] { storeSums(block, base, Values(rows * vectors, zeros(plan.width))); });
+  auto sums = [&] { emitSums(block, base, row, column); };
+  if (plan.leavesOutside)
+    return at.when(touchesTriangle(block), sums);
+  at.when(touchesTriangle(block), sums, [&] { storeSums(block, base, Values(rows * vectors, zeros(plan.width))); });
 }
 
 void ContractionEmitter::emitSums(const Block &block, Offsets base, Value row, Value column) {
@@ -43,7 +44,7 @@ void ContractionEmitter::emitSums(const Block &block, Offsets base, Value row, V
   Panels start{plan.packsLeft ? leftPanelStart(row) : Value(),
                plan.access != RightAccess::Direct ? at.index(0) : Value()};
   sums = emitDepth(block, plan.split, base, start, sums);
-  if (bothSidesKept())
+  if (bothSidesKept() && !plan.leavesOutside)
     forEach([&](int64_t r, int64_t v, Value &sum) { sum = whereItTakesPart(r, v, sum, zeros(plan.width)); });
   storeSums(block, base, sums);
 }

@@ -6,6 +6,7 @@
 // Row blocks run inside column blocks, so that a panel of the right operand stays in the nearest cache, while rows stay
 // in the next. Tiles side by side are run through as one, which packs once for all of them.
 #include "compiler/lowering/EmitContraction.h"
+#include "compiler/graph/ModelConventions.h"
 #include "compiler/lowering/ContractionEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
@@ -282,10 +283,13 @@ ContractionPlan planContraction(graph::ContractionOpInterface op, const Target &
   auto left = llvm::cast<mlir::RankedTensorType>(op->getOperand(0).getType());
   auto right = llvm::cast<mlir::RankedTensorType>(op->getOperand(1).getType());
   graph::Layout layout = op.leftLayout();
-  return ContractionPlan::make(Contraction::analyze(op.leftLabels(), op.rightLabels(), op.resultLabels(), layout.shape,
-                                                    right.getShape(), left.getElementTypeBitWidth() / 8, layout.strides,
-                                                    op.triangle()),
-                               target);
+  ContractionPlan plan = ContractionPlan::make(
+      Contraction::analyze(op.leftLabels(), op.rightLabels(), op.resultLabels(), layout.shape, right.getShape(),
+                           left.getElementTypeBitWidth() / 8, layout.strides, op.triangle()),
+      target);
+  auto axes = op->getParentOp()->getAttrOfType<mlir::DenseI64ArrayAttr>(graph::kReadUpToDiagonal);
+  plan.leavesOutside = axes && axes[0] >= 0;
+  return plan;
 }
 
 int64_t contractionTiles(graph::ContractionOpInterface op, const Target &target) {

@@ -95,9 +95,10 @@ private:
       loops->setAttr(graph::kContraction, builder.getUnitAttr());
     } else {
       cycles = countCycles(loops, tiles, target);
+      Type half = halved();
       for (Type type : loops.getArgumentTypes())
         if (auto memory = dyn_cast<MemRefType>(type))
-          traffic += static_cast<double>(bytesOf(memory));
+          traffic += static_cast<double>(bytesOf(memory)) / (type == half ? 2 : 1);
     }
     loops->setAttr(graph::kCycles, builder.getF64FloatAttr(cycles));
     loops->setAttr(graph::kTraffic, builder.getF64FloatAttr(traffic));
@@ -142,6 +143,15 @@ private:
     }
     emitRows(builder, kernel, operands, results, first, last, target);
     return {rowsTiles(kernel, target), rowsParts(kernel, target)};
+  }
+
+  /// The type of tensors of which what is behind a diagonal is neither read nor written; null if there are none.
+  Type halved() {
+    if (auto axes = kernel->getAttrOfType<DenseI64ArrayAttr>(graph::kReadUpToDiagonal))
+      for (auto [axis, type] : llvm::zip(axes.asArrayRef(), kernel.getResultTypes()))
+        if (axis >= 0)
+          return memoryType(type);
+    return {};
   }
 
   static int64_t bytesOf(MemRefType type) {

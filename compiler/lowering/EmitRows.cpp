@@ -1,14 +1,18 @@
 // A row that fits in registers is computed at once, straight-line, and short ones a few side by side. A longer one is
 // passed over once per level of folds (a fold that needs the result of another is one level up) and once more for what
 // is stored; values are computed again in each pass, which cannot change them, unless the place of an output can hold
-// them until then. Kernels that treat all elements alike forget the shape and run flat.
+// them until then. Where rows end at a diagonal so do the passes, and behind it is stored what stands there by
+// definition, if anybody reads it. Kernels that treat all elements alike forget the shape and run flat.
 #include "compiler/lowering/EmitRows.h"
 #include "compiler/graph/Access.h"
 #include "compiler/graph/Build.h"
+#include "compiler/lowering/InstructionCount.h"
 #include "compiler/lowering/Lanes.h"
+#include "compiler/lowering/RowsKernel.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/SCF/IR/SCF.h"
+#include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/ADT/SetVector.h"
 
 using namespace mlir;
@@ -19,94 +23,6 @@ using graph::shapeOf;
 using numerics::Number;
 
 namespace {
-
-/// Rows of at most this many elements are held in registers whole.
-constexpr int64_t kStraightLineRow = 128;
-/// Rows of one vector are computed two side by side, and rows of two vectors that wait for so many folds, four. More
-/// than that only makes code that takes longer to compile.
-constexpr size_t kManyFolds = 3;
-
-/// What the body of a kernel of kind rows looks like.
-struct RowsKernel {
-  RowsKernel(func::FuncOp kernel, const Target &target) {
-    Block &body = kernel.getBody().front();
-    bool uniform = true;
-    for (Operation &op : body.without_terminator()) {
-      if (auto fold = dyn_cast<graph::ReductionOpInterface>(op)) {
-        folds.push_back(fold);
-        widen(shapeOf(op.getOperand(0)));
-        continue;
-      }
-      auto element = cast<graph::ElementOpInterface>(op);
-      uniform &= !graph::accessesOf(element).usesPosition;
-      if (graph::isFree(&op))
-        continue;
-      widen(shapeOf(op.getResult(0)));
-      uniform &= element.readsInPlace() ||
-                 llvm::all_of(op.getOperands(), [](Value operand) { return shapeOf(operand).empty(); });
-    }
-    outputs = llvm::to_vector(body.getTerminator()->getOperands());
-    for (Value output : outputs)
-      uniform &= shapeOf(output) == ArrayRef<int64_t>(domain);
-    flat = uniform && folds.empty() && !domain.empty();
-    columns = domain.empty() ? 1 : domain.back();
-    rows = 1;
-    for (int64_t size : ArrayRef<int64_t>(domain).drop_back(domain.empty() ? 0 : 1))
-      rows *= size;
-    cutTiles(target.tileElements);
-  }
-
-  void widen(ArrayRef<int64_t> shape) {
-    if (shape.size() >= domain.size())
-      domain.assign(shape.begin(), shape.end());
-  }
-
-  /// Tiles of about `elements`, all alike if their number can be found: what lies in memory as the domain does is
-  /// then in equal parts, which threads need not wait for each other to touch. Among such numbers one that common
-  /// numbers of threads divide.
-  void cutTiles(int64_t elements) {
-    int64_t units = flat ? rows * columns : rows;
-    unitsPerTile = flat ? llvm::alignTo(elements, kLanes) : std::max<int64_t>(1, elements / columns);
-    tiles = (units + unitsPerTile - 1) / unitsPerTile;
-    int64_t most = rows * columns < elements / 2 ? tiles : 2 * tiles;
-    for (int64_t step : {8, 4, 2, 1})
-      for (int64_t count = (tiles + step - 1) / step * step; count <= most; count += step)
-        if (units % (count * (flat ? kLanes : 1)) == 0) {
-          tiles = count;
-          unitsPerTile = units / count;
-          return;
-        }
-  }
-
-  /// Of a value that lies in memory as the domain, or as the domain without its last axis.
-  int64_t partsOf(Value value) const {
-    ArrayRef<int64_t> shape = shapeOf(value), all(domain);
-    bool follows = !all.empty() && (shape == all || (!flat && shape == all.drop_back()));
-    return follows && unitsPerTile * tiles == (flat ? rows * columns : rows) ? tiles : 1;
-  }
-
-  /// How many rows are computed side by side: what comes before and behind a fold is mostly waiting, more than a
-  /// processor can fill with rows to come, and a fold of two rows takes one step more than that of one. One value of
-  /// all of them takes at most a quarter of the registers.
-  int64_t rowsTogether(const Target &target) const {
-    int64_t perRow = (columns + kLanes - 1) / kLanes * (kLanes * 4 / target.vectorBytes);
-    bool waitsMuch = folds.size() >= kManyFolds;
-    int64_t together = waitsMuch ? 4 : 2;
-    auto fits = [&] {
-      return together * perRow <= target.registers / 4 && unitsPerTile % together == 0 && rows % together == 0;
-    };
-    while (together > 1 && !fits())
-      together /= 2;
-    return folds.empty() || domain.empty() || columns > (waitsMuch ? 2 : 1) * kLanes ? 1 : together;
-  }
-
-  SmallVector<int64_t> domain;
-  SmallVector<graph::ReductionOpInterface> folds;
-  SmallVector<Value> outputs;
-  int64_t rows, columns;
-  int64_t tiles, unitsPerTile; // rows; elements if flat
-  bool flat;
-};
 
 /// Finds values of a kernel of which the element, or row, at hand is made of nothing but theirs at the same place.
 class InPlaceReads {
@@ -160,7 +76,7 @@ public:
     for (int64_t row = 0; row < together && !domain.empty(); ++row)
       rows.push_back(emitter.delinearize(emitter.add(loop.getInductionVar(), row), domain.drop_back()));
     atRow(0);
-    if (shape.columns <= kStraightLineRow)
+    if (shape.columns <= graph::kWholeRow)
       emitStraightLine();
     else
       emitPasses();
@@ -203,10 +119,10 @@ private:
   }
 
   /// Everything is computed before anything is stored: an output may have the buffer of an operand.
-  void storeOutputs(ArrayRef<Index> index) {
+  void storeOutputs(ArrayRef<Index> index, bool behindDiagonal = false) {
     SmallVector<std::pair<Value, Number>> numbers;
-    for (auto [output, buffer] : llvm::zip(shape.outputs, results))
-      if (!perRow(output))
+    for (auto [output, buffer, unread] : llvm::zip(shape.outputs, results, shape.readUpToDiagonal))
+      if (!perRow(output) && !(behindDiagonal && unread))
         numbers.push_back({buffer, emitter.valueAt(output, index)});
     for (auto [buffer, number] : numbers)
       emitter.store(number, buffer, index);
@@ -280,7 +196,11 @@ private:
       for (graph::ReductionOpInterface fold : shape.folds)
         if (level.lookup(fold->getResult(0)) == now)
           folds.push_back(fold);
-      Value resting = now == levels ? restingPlace(folds) : Value();
+      Value end = llvm::all_of(folds, [&](auto fold) { return endsAtDiagonal(fold); }) ? rowEnd() : Value();
+      Value rests = folds[0]->getOperand(0);
+      if (end)
+        rests = graph::upToDiagonal(rests)->before;
+      Value resting = now == levels && folds.size() == 1 ? restingPlace(rests) : Value();
       auto source = [&](Index lanes) {
         SmallVector<Number> elements;
         for (graph::ReductionOpInterface fold : folds)
@@ -289,27 +209,65 @@ private:
           emitter.store(elements[0], resting, atColumn(lanes));
         return elements;
       };
-      SmallVector<Number> folded = foldSpan(folds, shape.columns, source);
+      if (end)
+        takeKept(&graph::UpToDiagonal::before);
+      SmallVector<Number> folded = foldSpan(folds, shape.columns, end, source);
+      if (end)
+        takeKept(nullptr);
       for (auto [fold, number] : llvm::zip(folds, folded))
         emitter.setFold(fold->getResult(0), number);
       if (resting)
-        emitter.setStored(folds[0]->getOperand(0), resting);
+        emitter.setStored(rests, resting);
+      rested = resting ? rests : Value();
       // Known from here on for the whole row, not only inside one loop.
       for (Value value : rowValues)
         if (level.lookup(value) == now)
           emitter.valueAt(value, rowIndex);
     }
-    if (llvm::any_of(shape.outputs, [&](Value output) { return !perRow(output); }))
-      forLanes(emitter.constant(0), shape.columns, [&](Index lanes) { storeOutputs(atColumn(lanes)); });
+    if (llvm::any_of(shape.outputs, [&](Value output) { return !perRow(output); })) {
+      if (shape.diagonal < 0)
+        forLanes(emitter.constant(0), shape.columns, [&](Index lanes) { storeOutputs(atColumn(lanes)); });
+      else
+        storeAroundDiagonal();
+    }
     storeRowOutputs();
   }
 
-  /// Where the values that the last and only fold reads can rest until they are needed once more: the buffer of an
-  /// output made of them. Null if there is none, if they are as cheap as a load, or if the row is too long for a near
-  /// cache. Outputs of kernels with folds never have the buffer of an operand.
-  Value restingPlace(ArrayRef<graph::ReductionOpInterface> folds) {
-    Value value = folds[0]->getOperand(0);
-    if (folds.size() != 1 || perRow(value) || shape.columns > kFoldChunk || expression(value).size() < 3)
+  bool endsAtDiagonal(graph::ReductionOpInterface fold) const {
+    std::optional<graph::UpToDiagonal> end = graph::endOfFold(fold);
+    return end && end->later == shape.diagonal;
+  }
+
+  /// The number of elements of the row at hand up to the diagonal.
+  Value rowEnd() {
+    Value end = emitter.add(KernelEmitter::positionOf(rowIndex[shape.diagonal]), 1);
+    return shape.domain[shape.diagonal] <= shape.columns ? end : minimum(end, emitter.constant(shape.columns));
+  }
+
+  /// Elements that a diagonal tells apart are from now on what stands before or behind it; null: found out for each.
+  void takeKept(Value graph::UpToDiagonal::*side) {
+    for (const RowsKernel::Kept &kept : shape.kept)
+      emitter.setEqual(kept.select, side ? kept.parts.*side : Value());
+  }
+
+  void storeAroundDiagonal() {
+    Value end = rowEnd();
+    takeKept(&graph::UpToDiagonal::before);
+    forLanesUpTo(emitter.constant(0), end, [&](Index lanes) { storeOutputs(atColumn(lanes)); });
+    if (!llvm::all_of(shape.readUpToDiagonal, [](bool unread) { return unread; })) {
+      takeKept(&graph::UpToDiagonal::behind);
+      if (rested)
+        emitter.setStored(rested, Value());
+      forLanesBehind(end, [&](Index lanes) { storeOutputs(atColumn(lanes), /*behindDiagonal=*/true); });
+    }
+    takeKept(nullptr);
+  }
+
+  /// Where `value`, which the last and only fold reads, can rest until it is needed once more: the buffer of an output
+  /// made of it. Null if there is none, if it is as cheap as a load, or if the row is too long for a near cache.
+  /// Outputs of kernels with folds never have the buffer of an operand.
+  Value restingPlace(Value value) {
+    if (perRow(value) || shape.columns > kFoldChunk || expression(value).size() < 3)
       return {};
     for (auto [output, buffer] : llvm::zip(shape.outputs, results))
       if (output.getType() == value.getType() && expression(output).contains(value))
@@ -348,12 +306,81 @@ private:
     emitter.laneMask = {};
   }
 
+  /// Calls `body` for columns [begin, end), sixteen at a time, the last ones masked.
+  void forLanesUpTo(Value begin, Value end, llvm::function_ref<void(Index)> body) {
+    foldUpTo(begin, end, shape.columns, {}, [&](ValueRange, Index lanes) {
+      body(lanes);
+      return SmallVector<Value>();
+    });
+  }
+
+  /// The same for the columns from `end` on.
+  void forLanesBehind(Value end, llvm::function_ref<void(Index)> body) {
+    int64_t whole = shape.columns / kLanes * kLanes;
+    Value columns = emitter.constant(shape.columns), begin = downToLanes(end);
+    Value next = downToLanes(emitter.add(end, kLanes - 1));
+    lanesLoop(begin, end, {}, 1, [&](ValueRange, Index lanes) {
+      Value position = KernelEmitter::positionOf(lanes);
+      Value before = maskUpTo(sub(end, position)), all = maskUpTo(sub(columns, position));
+      emitter.laneMask = arith::XOrIOp::create(builder, loc, all, arith::AndIOp::create(builder, loc, before, all));
+      body(lanes);
+      return SmallVector<Value>();
+    });
+    lanesLoop(next, emitter.constant(whole), {}, double(whole) / kLanes / 2, [&](ValueRange, Index lanes) {
+      body(lanes);
+      return SmallVector<Value>();
+    });
+    if (whole < shape.columns)
+      lanesLoop(arith::MaxUIOp::create(builder, loc, next, emitter.constant(whole)), columns, {}, 1,
+                [&](ValueRange, Index lanes) {
+                  emitter.laneMask = maskOf(builder, loc, shape.columns - whole);
+                  body(lanes);
+                  return SmallVector<Value>();
+                });
+  }
+
+  using Step = llvm::function_ref<SmallVector<Value>(ValueRange, Index)>;
+
+  /// A loop over columns [from, to), sixteen at a time, that carries `state`; `turns` of it are expected. A lane mask
+  /// that `step` sets ends with it.
+  SmallVector<Value> lanesLoop(Value from, Value to, ArrayRef<Value> state, double turns, Step step) {
+    auto loop = scf::ForOp::create(builder, loc, from, to, emitter.constant(kLanes), state);
+    loop->setAttr(kTurns, builder.getF64FloatAttr(turns));
+    OpBuilder::InsertionGuard guard(builder);
+    builder.setInsertionPointToStart(loop.getBody());
+    KernelEmitter::Scope scope(emitter);
+    SmallVector<Value> next = step(loop.getRegionIterArgs(), emitter.lanesFrom(loop.getInductionVar()));
+    emitter.laneMask = {};
+    if (!state.empty())
+      scf::YieldOp::create(builder, loc, next);
+    return llvm::to_vector(ValueRange(loop.getResults()));
+  }
+
+  /// Columns [begin, end) of a part of a row of `size`: whole vectors, then the rest of them behind a mask.
+  SmallVector<Value> foldUpTo(Value begin, Value end, int64_t size, SmallVector<Value> state, Step step) {
+    Value whole = emitter.add(begin, downToLanes(sub(end, begin)));
+    state = lanesLoop(begin, whole, state, double(size) / kLanes / 2, step);
+    return lanesLoop(whole, end, state, 1, [&](ValueRange carried, Index lanes) {
+      emitter.laneMask = maskUpTo(sub(end, KernelEmitter::positionOf(lanes)));
+      return step(carried, lanes);
+    });
+  }
+
+  Value sub(Value a, Value b) { return arith::SubIOp::create(builder, loc, a, b); }
+  Value minimum(Value a, Value b) { return arith::MinUIOp::create(builder, loc, a, b); }
+  Value downToLanes(Value position) { return arith::AndIOp::create(builder, loc, position, emitter.constant(-kLanes)); }
+  /// Lanes 0 .. count - 1, all if there are fewer.
+  Value maskUpTo(Value count) {
+    return vector::CreateMaskOp::create(builder, loc, VectorType::get(kLanes, builder.getI1Type()), count);
+  }
+
   using Source = llvm::function_ref<SmallVector<Number>(Index)>;
 
-  /// Folds elements 0 .. size - 1 of a row; in chunks if there are many, whose results form a row again.
-  SmallVector<Number> foldSpan(ArrayRef<graph::ReductionOpInterface> folds, int64_t size, Source source) {
+  /// Folds elements 0 .. size - 1 of a row; in chunks if there are many, whose results form a row again. Elements from
+  /// `end` on, if there is one, would change nothing.
+  SmallVector<Number> foldSpan(ArrayRef<graph::ReductionOpInterface> folds, int64_t size, Value end, Source source) {
     if (size <= kFoldChunk)
-      return foldChunk(folds, emitter.constant(0), size, source);
+      return foldChunk(folds, emitter.constant(0), size, end, source);
     int64_t whole = size / kFoldChunk, chunks = (size + kFoldChunk - 1) / kFoldChunk;
     SmallVector<Value> partial;
     for (graph::ReductionOpInterface fold : folds) {
@@ -372,12 +399,12 @@ private:
       builder.setInsertionPointToStart(loop.getBody());
       KernelEmitter::Scope scope(emitter);
       Value begin = arith::MulIOp::create(builder, loc, loop.getInductionVar(), emitter.constant(kFoldChunk));
-      keep(foldChunk(folds, begin, kFoldChunk, source), loop.getInductionVar());
+      keep(foldChunk(folds, begin, kFoldChunk, end, source), loop.getInductionVar());
     }
     if (whole < chunks)
-      keep(foldChunk(folds, emitter.constant(whole * kFoldChunk), size - whole * kFoldChunk, source),
+      keep(foldChunk(folds, emitter.constant(whole * kFoldChunk), size - whole * kFoldChunk, end, source),
            emitter.constant(whole));
-    return foldSpan(folds, chunks, [&](Index lanes) {
+    return foldSpan(folds, chunks, /*end=*/{}, [&](Index lanes) {
       SmallVector<Number> elements;
       for (Value buffer : partial)
         elements.push_back(emitter.loadLanes(buffer, lanes));
@@ -385,7 +412,8 @@ private:
     });
   }
 
-  SmallVector<Number> foldChunk(ArrayRef<graph::ReductionOpInterface> folds, Value begin, int64_t size, Source source) {
+  SmallVector<Number> foldChunk(ArrayRef<graph::ReductionOpInterface> folds, Value begin, int64_t size, Value end,
+                                Source source) {
     SmallVector<Value> accumulators;
     for (graph::ReductionOpInterface fold : folds)
       accumulators.push_back(identityLanes(builder, loc, fold));
@@ -395,7 +423,11 @@ private:
         next.push_back(foldInto(builder, loc, fold, before, element, emitter.laneMask));
       return next;
     };
-    int64_t whole = size / kLanes * kLanes;
+    int64_t whole = end ? 0 : size / kLanes * kLanes;
+    if (end) {
+      Value stop = arith::MaxUIOp::create(builder, loc, begin, minimum(end, emitter.add(begin, size)));
+      accumulators = foldUpTo(begin, stop, size, accumulators, step);
+    }
     if (whole > 0) {
       auto loop =
           scf::ForOp::create(builder, loc, begin, emitter.add(begin, whole), emitter.constant(kLanes), accumulators);
@@ -405,7 +437,7 @@ private:
       scf::YieldOp::create(builder, loc, step(loop.getRegionIterArgs(), emitter.lanesFrom(loop.getInductionVar())));
       accumulators = llvm::to_vector(ValueRange(loop.getResults()));
     }
-    if (whole < size) {
+    if (!end && whole < size) {
       KernelEmitter::Scope scope(emitter);
       emitter.laneMask = maskOf(builder, loc, size - whole);
       accumulators = step(accumulators, emitter.lanesFrom(emitter.add(begin, whole)));
@@ -426,6 +458,7 @@ private:
   ValueRange results;
   SmallVector<SmallVector<Index>> rows; ///< side by side
   SmallVector<Index> rowIndex;          ///< of the row at hand
+  Value rested;                         ///< what lies in a resting place, up to where its fold ended
 };
 
 SmallVector<Value> flattened(OpBuilder &builder, Location loc, ValueRange buffers) {

@@ -1,5 +1,5 @@
-// Every instruction counts as often as the loops around it turn. The outermost loop runs over a range of tiles; its turns
-// for all tiles are the limit that its end is clamped to, or the number of tiles.
+// Every instruction counts as often as the loops around it turn. The outermost loop runs over a range of tiles; its
+// turns for all tiles are the limit that its end is clamped to, or the number of tiles.
 #include "compiler/lowering/InstructionCount.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
 #include "mlir/Dialect/Math/IR/Math.h"
@@ -37,6 +37,8 @@ private:
   }
 
   double turns(scf::ForOp loop) {
+    if (auto known = loop->getAttrOfType<FloatAttr>(kTurns))
+      return known.getValueAsDouble();
     std::optional<int64_t> from = getConstantIntValue(loop.getLowerBound());
     std::optional<int64_t> to = getConstantIntValue(loop.getUpperBound());
     double step = double(getConstantIntValue(loop.getStep()).value_or(1));
@@ -61,7 +63,8 @@ private:
     if (!vector || isa<arith::ConstantOp>(op))
       return 0; // scalars run beside vectors
     Type element = vector.getElementType();
-    double bits = double(vector.getNumElements()) * (element.isIndex() ? 64 : std::max(8u, element.getIntOrFloatBitWidth()));
+    double bits =
+        double(vector.getNumElements()) * (element.isIndex() ? 64 : std::max(8u, element.getIntOrFloatBitWidth()));
     double registers = std::max(1.0, bits / 8 / double(target.vectorBytes));
     if (isa<arith::DivFOp, math::SqrtOp>(op))
       return registers * double(target.vectorBytes) / 4;

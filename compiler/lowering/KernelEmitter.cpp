@@ -104,6 +104,8 @@ KernelEmitter::KernelEmitter(OpBuilder &builder, func::FuncOp kernel, ValueRange
 }
 
 Number KernelEmitter::valueAt(Value value, ArrayRef<Index> index) {
+  while (Value other = equal.lookup(value))
+    value = other;
   if (auto fold = folds.find({value, row}); fold != folds.end())
     return fold->second;
   Key key{reinterpret_cast<uint64_t>(value.getAsOpaquePointer())};

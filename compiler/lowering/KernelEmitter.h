@@ -37,8 +37,22 @@ public:
   /// Of rows that are computed side by side, the one whose folds are read and set from now on.
   void atRow(unsigned number) { row = number; }
 
-  /// The row at hand of `value` lies in `buffer`, of the same shape, from now on.
-  void setStored(mlir::Value value, mlir::Value buffer) { bufferOf[value] = buffer; }
+  /// The row at hand of `value` lies in `buffer`, of the same shape, from now on; null: nowhere.
+  void setStored(mlir::Value value, mlir::Value buffer) {
+    if (buffer)
+      bufferOf[value] = buffer;
+    else
+      bufferOf.erase(value);
+  }
+
+  /// At the positions asked for from now on `value` is `other`, of the same type; null: itself again. What was emitted
+  /// outside of the current scope must not depend on it.
+  void setEqual(mlir::Value value, mlir::Value other) {
+    if (other)
+      equal[value] = other;
+    else
+      equal.erase(value);
+  }
 
   /// Sixteen neighbouring elements of a buffer with one axis. Honours the lane mask.
   numerics::Number loadLanes(mlir::Value buffer, graph::Index lanes);
@@ -91,6 +105,7 @@ private:
   mlir::func::FuncOp kernel;
   llvm::DenseMap<mlir::Value, mlir::Value> bufferOf; ///< kernel argument, or value stored before -> memref
   llvm::DenseMap<std::pair<mlir::Value, unsigned>, numerics::Number> folds; ///< by row
+  llvm::DenseMap<mlir::Value, mlir::Value> equal;
   unsigned row = 0;
   std::vector<Memory> scopes;
   llvm::DenseMap<int64_t, mlir::Value> constants;

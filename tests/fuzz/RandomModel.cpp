@@ -157,7 +157,9 @@ private:
   Value positive(Value x) { return build().add(unary<graph::SoftplusOp>(x), 0.125); }
 
   Value randomOp() {
-    switch (random.below(24)) {
+    switch (random.below(25)) {
+    case 24:
+      return randomAttention(some(2));
     case 22: case 23:
       return randomHeads(some(2));
     case 20: case 21:
@@ -249,12 +251,38 @@ private:
     case 1: return graph::NormalizeOp::create(builder, loc, x.getType(), x, axis, eps);
     case 2: return graph::RmsNormalizeOp::create(builder, loc, x.getType(), x, axis, eps);
     case 3: {
-      x = some(2);
-      Value scores = graph::CausalOp::create(builder, loc, x.getType(), x);
-      return graph::SoftmaxOp::create(builder, loc, x.getType(), scores, builder.getI64IntegerAttr(-1));
+      return causalSoftmax(some(2));
     }
     default: return graph::SoftmaxOp::create(builder, loc, x.getType(), x, axis);
     }
+  }
+
+  /// As one op or as two.
+  Value causalSoftmax(Value x) {
+    bool one = random.chance(50);
+    if (!one)
+      x = graph::CausalOp::create(builder, loc, x.getType(), x);
+    return graph::SoftmaxOp::create(builder, loc, x.getType(), x, -1, /*causal=*/one);
+  }
+
+  /// The rows of x look at as many or fewer keys than stand before them, of which there may be more than a row that is
+  /// held in registers has. Now and then something else looks at all of the weights.
+  Value randomAttention(Value x) {
+    ArrayRef<int64_t> shape = shapeOf(x);
+    static constexpr int64_t kKeys[] = {3, 17, 129, 144, 200};
+    int64_t keys = random.pick(kKeys), size = shape.back();
+    if (ShapedType::getNumElements(shape) / size * keys > 4 * kMostElements)
+      return calm(x);
+    std::string batch = StringRef("abcd").take_front(shape.size() - 2).str();
+    Value scores = build().contract(batch + "ts,us->" + batch + "tu", calm(x), parameter({keys, size}), "tu");
+    if (random.chance(50))
+      scores = build().mul(scores, 0.5);
+    Value weights = causalSoftmax(scores);
+    if (random.chance(25))
+      values.push_back(weights);
+    if (random.chance(30))
+      weights = randomDrop(weights);
+    return build().contract(batch + "tu,us->" + batch + "ts", weights, parameter({keys, 1 + random.below(20)}), "tu");
   }
 
   Value randomContraction(Value x) {

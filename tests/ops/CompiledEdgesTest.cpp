@@ -141,6 +141,61 @@ TEST(CompiledRows, SpecialNumbersInARowStayInThatRow) {
   }
 }
 
+TEST(CompiledRows, OfCausalAttentionHaveTheEvaluatorsBitsHoweverLongTheyAre) {
+  std::string text = "model rows\n", loss;
+  // Queries, keys: rows in registers and longer ones, ends in every place of a vector, a chunk of a fold behind all ends.
+  for (auto [queries, keys] : {std::pair(128, 128), {129, 129}, {150, 150}, {160, 144}, {3, 4100}}) {
+    std::string n = absl::StrCat(queries, "x", keys);
+    absl::StrAppend(&text, "param q", n, ": [2, ", queries, ", 4] = normal(1.0)\nparam k", n, ": [2, ", keys,
+                    ", 4] = normal(1.0)\nparam v", n, ": [2, ", keys, ", 3] = normal(1.0)\nlet s", n,
+                    " = einsum(\"b t s, b u s -> b t u\", q", n, ", k", n, ")\nlet w", n, " = softmax(causal(s", n,
+                    " / 2.0))\nlet y", n, " = einsum(\"b t u, b u s -> b t s\", drop(w", n, ", 0.25), v", n, ")\n");
+    absl::StrAppend(&loss, loss.empty() ? "" : " + ", "sum(sin(y", n, "))");
+  }
+  expectTheEvaluatorsBits(absl::StrCat(text, "loss ", loss, "\ntrain momentum(rate = 0.125)\n"));
+  // Whoever looks at all of the weights sees zeros behind the diagonal.
+  expectTheEvaluatorsBits(absl::StrCat(text, "output seen = w150x150\noutput far = w3x4100\nloss ", loss,
+                                       " + sum(cos(w160x144))\ntrain momentum(rate = 0.125)\n"));
+}
+
+TEST(CompiledRows, OfCausalAttentionDoNotSeeWhatIsBehindTheDiagonal) {
+  constexpr size_t size = 150;
+  auto model = CompiledModel::fromText(
+      absl::StrCat("model rows\nparam p: [", size, ", ", size, "] = normal(1.0)\nparam v: [", size,
+                   ", 3] = normal(1.0)\nlet w = softmax(causal(p))\noutput y = w\nloss sum(sin(w @ v))\n",
+                   "train sgd(rate = 0.5)\n"));
+  ASSERT_TRUE(model.good());
+  Doubles before(size * size, -1e30), behind(size * size, NAN);
+  for (size_t row = 0; row < size; ++row)
+    for (size_t column = 0; column <= row; ++column)
+      before[row * size + column] = behind[row * size + column] = 0.01 * double(row % 7) * double(column % 11) - 20;
+  Doubles outputs[2], gradients[2];
+  for (bool strange : {false, true}) {
+    model.setParameter("p", strange ? behind : before);
+    model.setParameter("v", Doubles(3 * size, 0.5));
+    model.call("forward");
+    outputs[strange] = model.output("y");
+    model.call("gradient");
+    gradients[strange] = model.gradient("p");
+  }
+  EXPECT_EQ(outputs[0], outputs[1]);
+  EXPECT_EQ(gradients[0], gradients[1]);
+  for (size_t row = 0; row < size; ++row)
+    for (size_t column = row + 1; column < size; ++column)
+      EXPECT_EQ(outputs[1][row * size + column], 0) << row << ", " << column;
+  // What is undefined before the diagonal stays in its row.
+  behind[100 * size + 99] = NAN;
+  model.setParameter("p", behind);
+  model.call("forward");
+  Doubles y = model.output("y");
+  for (size_t row = 0; row < size; ++row)
+    for (size_t column = 0; column < size; ++column)
+      if (row == 100 && column <= row)
+        EXPECT_TRUE(std::isnan(y[row * size + column]));
+      else
+        EXPECT_EQ(y[row * size + column], outputs[1][row * size + column]) << row << ", " << column;
+}
+
 TEST(CompiledRows, NegativeAxesAreTheirPositiveFormsInEveryBit) {
   for (const char *op : {"softmax", "log_softmax", "normalize", "rms_normalize"}) {
     std::vector<std::vector<Doubles>> seen;

@@ -95,10 +95,11 @@ const Family families[] = {
       "softmax(reshape(cast(positions(20), float), [4, 5])) * M",
       "einsum(\"v w, v -> w\", M, cast(positions(4), float))"}},
     {"MasksAndLosses",
-     {"softmax(causal(X))", "softmax(mask(X, X > -0.5))", "softmax(mask(X, reshape(positions(3), [3, 1]) > 0))",
-      "drop(X, 0.375)", "drop(X, 1.0)", "cross_entropy(M, ids)", "cross_entropy(M, ids, reduction = \"none\")",
-      "cross_entropy(M, ids, reduction = \"sum\", smoothing = 0.1)", "cross_entropy(M, ids, ignore = 0)",
-      "binary_cross_entropy(X, sigmoid(Y))", "mse(X, Y)", "mse(X, Y, reduction = \"none\")"}},
+     {"softmax(causal(X))", "max(causal(X), axis = -1)", "softmax(mask(X, X > -0.5))",
+      "softmax(mask(X, reshape(positions(3), [3, 1]) > 0))", "drop(X, 0.375)", "drop(X, 1.0)", "cross_entropy(M, ids)",
+      "cross_entropy(M, ids, reduction = \"none\")", "cross_entropy(M, ids, reduction = \"sum\", smoothing = 0.1)",
+      "cross_entropy(M, ids, ignore = 0)", "binary_cross_entropy(X, sigmoid(Y))", "mse(X, Y)",
+      "mse(X, Y, reduction = \"none\")"}},
 };
 
 std::string modelOf(const Family &family, const char *precision) {

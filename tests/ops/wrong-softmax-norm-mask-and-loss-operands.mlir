@@ -8,6 +8,22 @@ func.func @axis(%x: tensor<2x3xf32>) {
 
 // -----
 
+func.func @causalAxis(%x: tensor<2x3xf32>) {
+  // expected-error @below {{is causal along the last of at least two axes, got axis 0 of shape [2, 3]}}
+  %0 = graph.softmax %x {axis = 0 : i64, causal = true} : tensor<2x3xf32>
+  return
+}
+
+// -----
+
+func.func @causalRow(%x: tensor<3xf32>) {
+  // expected-error @below {{is causal along the last of at least two axes, got axis -1 of shape [3]}}
+  %0 = graph.softmax %x {causal = true} : tensor<3xf32>
+  return
+}
+
+// -----
+
 func.func @negativeAxis(%x: tensor<2x3xf32>) {
   // expected-error @below {{expects an axis from -2 to 1 of shape [2, 3], got -3}}
   %0 = graph.log_softmax %x {axis = -3 : i64} : tensor<2x3xf32>

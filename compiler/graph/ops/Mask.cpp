@@ -9,12 +9,6 @@ namespace {
 
 constexpr double kNever = -std::numeric_limits<double>::infinity();
 
-/// True where the last index is at most the one before it.
-Value notLater(Build &build, ArrayRef<int64_t> shape) {
-  auto rank = static_cast<int64_t>(shape.size());
-  return build.compare("le", build.iota(shape, rank - 1), build.iota(shape, rank - 2));
-}
-
 } // namespace
 
 LogicalResult CausalOp::verify() {
@@ -24,15 +18,10 @@ LogicalResult CausalOp::verify() {
   return success();
 }
 
-Value CausalOp::expand(OpBuilder &builder) {
-  Build build(builder, getLoc());
-  Value x = getOperand();
-  return build.select(notLater(build, shapeOf(x)), x, build.constantLike(x, kNever));
-}
+Value CausalOp::expand(OpBuilder &builder) { return Build(builder, getLoc()).notLater(getOperand(), kNever); }
 
 SmallVector<Value> CausalOp::gradient(OpBuilder &builder, Value upstream) {
-  Build build(builder, getLoc());
-  return {build.select(notLater(build, shapeOf(upstream)), upstream, build.constantLike(upstream, 0))};
+  return {Build(builder, getLoc()).notLater(upstream, 0)};
 }
 
 Value MaskOp::expand(OpBuilder &builder) {

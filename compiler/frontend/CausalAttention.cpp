@@ -1,5 +1,5 @@
 // Up from every `causal` to the product of its scores, down from the softmax of one to the products of its weights.
-#include "compiler/frontend/CausalProducts.h"
+#include "compiler/frontend/CausalAttention.h"
 #include "compiler/graph/Build.h"
 #include "compiler/graph/Graph.h"
 
@@ -18,16 +18,23 @@ void restrict(graph::ContractOp product, StringRef labels) {
   product.setTriangle(triangle);
 }
 
-/// `scores` is looked at on and below the diagonal alone.
+/// Of `user` with all of its operand: it looks at what is on and below the diagonal alone.
+bool looksUpToDiagonal(Operation *user) {
+  auto softmax = dyn_cast<graph::SoftmaxOp>(user);
+  return isa<graph::CausalOp>(user) || (softmax && softmax.getCausal());
+}
+
+/// Whoever reads `scores` looks at them on and below the diagonal alone.
 void restrictScores(Value scores) {
   Operation *op = scores.getDefiningOp();
-  if (!op || !scores.hasOneUse())
+  if (!op)
     return;
   if (auto product = dyn_cast<graph::ContractOp>(op))
     return restrict(product, product.resultLabels());
   if (auto element = dyn_cast<graph::ElementOpInterface>(op); element && element.readsInPlace())
     for (Value operand : op->getOperands())
-      restrictScores(operand);
+      if (operand.hasOneUse())
+        restrictScores(operand);
 }
 
 /// `weights` is 0 above the diagonal.
@@ -45,15 +52,29 @@ void restrictUsers(Value weights) {
   }
 }
 
+/// A softmax along the last axis of a `causal` becomes a causal one.
+void mergeIntoSoftmax(graph::CausalOp mask) {
+  int64_t keys = static_cast<int64_t>(shapeOf(mask.getResult()).size()) - 1;
+  for (Operation *user : llvm::make_early_inc_range(mask->getUsers()))
+    if (auto softmax = dyn_cast<graph::SoftmaxOp>(user))
+      if (int64_t axis = softmax.getAxis(); axis == keys || axis == -1) {
+        softmax.setCausal(true);
+        softmax.setOperand(mask.getOperand());
+      }
+  if (mask.use_empty())
+    mask.erase();
+}
+
 } // namespace
 
-void frontend::restrictCausalProducts(func::FuncOp function) {
-  function.walk([](graph::CausalOp mask) {
-    restrictScores(mask.getOperand());
-    int64_t keys = static_cast<int64_t>(shapeOf(mask.getResult()).size()) - 1;
-    for (Operation *user : mask->getUsers())
-      if (auto softmax = dyn_cast<graph::SoftmaxOp>(user))
-        if (int64_t axis = softmax.getAxis(); axis == keys || axis == -1)
-          restrictUsers(softmax.getResult());
+void frontend::restrictCausalAttention(func::FuncOp function) {
+  function.walk([](graph::CausalOp mask) { mergeIntoSoftmax(mask); });
+  function.walk([](Operation *op) {
+    if (!looksUpToDiagonal(op))
+      return;
+    if (Value scores = op->getOperand(0); llvm::all_of(scores.getUsers(), looksUpToDiagonal))
+      restrictScores(scores);
+    if (auto softmax = dyn_cast<graph::SoftmaxOp>(op))
+      restrictUsers(softmax.getResult());
   });
 }
