@@ -27,8 +27,8 @@ int64_t bytesOf(Value value) {
   return type.getNumElements() * std::max(1u, type.getElementTypeBitWidth() / 8);
 }
 
-/// `value` with the shape `flat`. The buffer of a large value that is computed for this alone is spared: its op works on
-/// flat operands instead.
+/// `value` with the shape `flat`. The buffer of a large value that is computed for this alone is spared: its op works
+/// on flat operands instead.
 Value flattened(graph::Build &build, Value value, ArrayRef<int64_t> flat, int64_t largeBytes) {
   Operation *op = value.getDefiningOp();
   auto element = dyn_cast_or_null<graph::ElementOpInterface>(op);
@@ -144,8 +144,8 @@ Value copyOf(OpBuilder &builder, Value value) {
 bool isImmediate(OpOperand &operand) {
   Operation *producer = operand.get().getDefiningOp();
   auto type = cast<RankedTensorType>(operand.get().getType());
-  return producer && matchPattern(producer, m_Constant()) && type.getRank() == 0 && type.getElementType().isInteger(64) &&
-         isa<graph::StandaloneOpInterface>(operand.getOwner());
+  return producer && matchPattern(producer, m_Constant()) && type.getRank() == 0 &&
+         type.getElementType().isInteger(64) && isa<graph::StandaloneOpInterface>(operand.getOwner());
 }
 
 /// Contractions, ops with kernels of their own and views read buffers: what is free has none unless it is copied.
@@ -216,12 +216,18 @@ double operationsOf(Operation *op) {
   return element ? elements * element.operationsPerElement() : 0;
 }
 
-/// Operands that any result of the same type may overwrite: read only where the result is written, in one pass.
+/// Operands that any result of the same type may overwrite: read only where the result is written, or by folds of a
+/// row, which are done before anything of it is written.
 SmallVector<int64_t> overwritable(const KernelGroup &group, ArrayRef<Value> inputs) {
-  if (group.kind != KernelKind::Rows || llvm::any_of(group.ops, llvm::IsaPred<graph::ReductionOpInterface>))
+  if (group.kind != KernelKind::Rows)
     return {};
   llvm::SmallDenseSet<Value> elsewhere;
   for (Operation *op : group.ops) {
+    if (isa<graph::ReductionOpInterface>(op)) {
+      if (shapeOf(op->getOperand(0)) != ArrayRef<int64_t>(group.domain))
+        elsewhere.insert(op->getOperand(0));
+      continue;
+    }
     Accesses accesses = accessesOf(cast<graph::ElementOpInterface>(op));
     for (auto [operand, access] : llvm::zip(op->getOperands(), accesses.operands))
       if (access != Access::Same || shapeOf(op->getResult(0)) != ArrayRef<int64_t>(group.domain))

@@ -6,6 +6,7 @@
 #include "compiler/lowering/EmitRows.h"
 #include "compiler/graph/Access.h"
 #include "compiler/graph/Build.h"
+#include "compiler/graph/ModelConventions.h"
 #include "compiler/lowering/InstructionCount.h"
 #include "compiler/lowering/Lanes.h"
 #include "compiler/lowering/RowsKernel.h"
@@ -264,15 +265,32 @@ private:
   }
 
   /// Where `value`, which the last and only fold reads, can rest until it is needed once more: the buffer of an output
-  /// made of it. Null if there is none, if it is as cheap as a load, or if the row is too long for a near cache.
-  /// Outputs of kernels with folds never have the buffer of an operand.
+  /// made of it. Null if there is none, if it is as cheap as a load, or if the row is too long for a near cache. The
+  /// buffer may be that of an operand, which must not be needed any more then.
   Value restingPlace(Value value) {
     if (perRow(value) || shape.columns > kFoldChunk || expression(value).size() < 3)
       return {};
     for (auto [output, buffer] : llvm::zip(shape.outputs, results))
-      if (output.getType() == value.getType() && expression(output).contains(value))
+      if (output.getType() == value.getType() && expression(output).contains(value) &&
+          !llvm::any_of(shape.outputs, [&](Value each) { return readsOverwritable(each, value); }))
         return buffer;
     return {};
+  }
+
+  /// Whether an element of `output`, made of `rested` and other things, needs an operand that may have been
+  /// overwritten.
+  bool readsOverwritable(Value output, Value rested) const {
+    auto overwritable = kernel->getAttrOfType<DenseI64ArrayAttr>(graph::kInPlace);
+    SmallVector<Value> open{output};
+    while (!open.empty()) {
+      Value value = open.pop_back_val();
+      auto argument = dyn_cast<BlockArgument>(value);
+      if (argument && overwritable && llvm::is_contained(overwritable.asArrayRef(), argument.getArgNumber()))
+        return true;
+      if (auto op = value.getDefiningOp<graph::ElementOpInterface>(); op && value != rested && !perRow(value))
+        open.append(op->operand_begin(), op->operand_end());
+    }
+    return false;
   }
 
   /// What is computed, element for element, for an element of `value`.

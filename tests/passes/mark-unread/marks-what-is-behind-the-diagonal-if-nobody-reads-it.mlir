@@ -58,6 +58,18 @@ func.func private @turnedProduct(%w: tensor<256x256xf32>, %v: tensor<256x64xf32>
   return %0 : tensor<256x64xf32>
 }
 
+// What is made of it, element for element, is read as a whole.
+// CHECK-LABEL: func.func private @passedOn(
+// CHECK-NOT:     read_up_to_diagonal
+func.func private @passedOn(%q: tensor<256x4xf32>, %k: tensor<256x4xf32>) -> tensor<256x256xf32> attributes {mekik.kernel} {
+  %0 = graph.contract "ts,us->tu" triangle "tu" %q, %k : tensor<256x4xf32>, tensor<256x4xf32>
+  return %0 : tensor<256x256xf32>
+}
+func.func private @negative(%x: tensor<256x256xf32>) -> tensor<256x256xf32> attributes {mekik.kernel} {
+  %0 = graph.neg %x : tensor<256x256xf32>
+  return %0 : tensor<256x256xf32>
+}
+
 // CHECK-LABEL: func.func private @short(
 // CHECK-NOT:     read_up_to_diagonal
 func.func private @short(%q: tensor<128x8xf32>, %k: tensor<128x8xf32>) -> tensor<128x128xf32> attributes {mekik.kernel} {
@@ -69,8 +81,8 @@ func.func private @shortProduct(%w: tensor<128x128xf32>, %v: tensor<128x8xf32>) 
   return %0 : tensor<128x8xf32>
 }
 
-func.func @train_step(%q: tensor<256x64xf32>, %k: tensor<256x32xf32>, %r: tensor<256x16xf32>, %s: tensor<128x8xf32>)
-    -> (tensor<256x64xf32>, tensor<256xf32>, tensor<256x64xf32>, tensor<256x256xf32>, tensor<256x64xf32>, tensor<128x8xf32>) {
+func.func @train_step(%q: tensor<256x64xf32>, %k: tensor<256x32xf32>, %r: tensor<256x16xf32>, %s: tensor<128x8xf32>, %p: tensor<256x4xf32>)
+    -> (tensor<256xf32>, tensor<256x64xf32>, tensor<256xf32>, tensor<256x64xf32>, tensor<256x256xf32>, tensor<256x64xf32>, tensor<128x8xf32>) {
   %scores = call @scores(%q, %q) : (tensor<256x64xf32>, tensor<256x64xf32>) -> tensor<256x256xf32>
   %weights:2 = call @weights(%scores) : (tensor<256x256xf32>) -> (tensor<256x256xf32>, tensor<256x256xf32>)
   %mixed = call @product(%weights#0, %q) : (tensor<256x256xf32>, tensor<256x64xf32>) -> tensor<256x64xf32>
@@ -81,6 +93,9 @@ func.func @train_step(%q: tensor<256x64xf32>, %k: tensor<256x32xf32>, %r: tensor
   %other = call @turnedProduct(%turned, %q) : (tensor<256x256xf32>, tensor<256x64xf32>) -> tensor<256x64xf32>
   %short = call @short(%s, %s) : (tensor<128x8xf32>, tensor<128x8xf32>) -> tensor<128x128xf32>
   %little = call @shortProduct(%short, %s) : (tensor<128x128xf32>, tensor<128x8xf32>) -> tensor<128x8xf32>
-  return %mixed, %total, %again, %seen, %other, %little
-      : tensor<256x64xf32>, tensor<256xf32>, tensor<256x64xf32>, tensor<256x256xf32>, tensor<256x64xf32>, tensor<128x8xf32>
+  %passed = call @passedOn(%p, %p) : (tensor<256x4xf32>, tensor<256x4xf32>) -> tensor<256x256xf32>
+  %negative = call @negative(%passed) : (tensor<256x256xf32>) -> tensor<256x256xf32>
+  %all = call @total(%negative) : (tensor<256x256xf32>) -> tensor<256xf32>
+  return %all, %mixed, %total, %again, %seen, %other, %little
+      : tensor<256xf32>, tensor<256x64xf32>, tensor<256xf32>, tensor<256x64xf32>, tensor<256x256xf32>, tensor<256x64xf32>, tensor<128x8xf32>
 }
