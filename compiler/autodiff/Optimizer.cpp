@@ -20,8 +20,8 @@ ArrayRef<StringLiteral> Optimizer::stateKinds() const {
 namespace {
 
 /// Of the norm that clipping takes (docs/numerics.md): gradients of at most so many elements are one row, which costs
-/// the fewest kernels; others are cut into rows of whole trailing axes with at least so many elements. Threads share the
-/// rows, whose sums may be taken where the gradient is computed and are few against what they are sums of.
+/// the fewest kernels; others are cut into rows of whole trailing axes with at least so many elements. Threads share
+/// them; their sums may be taken where the gradient is computed and are few against what they are sums of.
 constexpr int64_t kOneFold = 65536;
 constexpr int64_t kShortestRow = 64;
 

@@ -105,8 +105,10 @@ struct ContractionPlan {
   bool packsLeft = false; // rows that lie side by side, k far apart: brought together in panels too
 
   // What comes from afar and is asked for ahead of its use: rows in the next block of k, what the next column block
-  // packs, sums of the next row block.
+  // packs, sums of the next row block. Where columns are few, the left operand is most of what comes: rows of the next
+  // row block, or, where steps of k are far apart, those to come.
   bool fetchesLeft = false, fetchesRight = false, fetchesResult = false;
+  bool fetchesRows = false, fetchesSteps = false;
 
   // Of a triangle of which both axes are kept: elements without products are not read by anybody, so not written.
   bool leavesOutside = false;

@@ -36,6 +36,7 @@ private:
     mlir::Value lastOfAxis;  // i1: the block ends where its axis ends
     mlir::Value length;      // steps along the axis that is split
     mlir::Value lastOfNext;  // number of the last step of the next block, 0 if there is none
+    mlir::Value lastStep;    // number of the last step along the axis, counted from the block's first
   };
 
   Offsets offsets(Offsets base, llvm::ArrayRef<ContractionAxis> axes, mlir::Value linear);
@@ -108,6 +109,8 @@ private:
   mlir::Value leftAhead(Offsets base, mlir::Value column, int64_t rows);
   mlir::Value rightAhead(Offsets base, mlir::Value column, mlir::Value block);
   mlir::Value resultAhead(Offsets base, mlir::Value row);
+  /// Where columns are few: all lines of the next row block in the same block of k.
+  mlir::Value rowsAhead(Offsets base, mlir::Value row);
   /// Of a right operand with its lanes apart: lanes whose lines are as many as a block of k has turns.
   int64_t lanesOfTurns() const { return kLineBytes / plan.contraction.elementBytes / kUnroll; }
   void fetchAhead(const Block &block, mlir::Value k);
@@ -138,6 +141,7 @@ private:
   mlir::Type element;
   Range columns;                               // at hand
   mlir::Value nextLeft, nextRight, nextResult; // where to fetch from, null if nothing is
+  mlir::Value nextRows, nextSteps;
   Range packed;                                // rows whose left panels are there
   Depth depth;
   Side sides[2];          // later, earlier

@@ -13,6 +13,10 @@ namespace {
 /// memref.prefetch counts from 0, not to be kept, to 3, the nearest cache.
 enum Cache : uint32_t { SecondLevel = 2, FirstLevel = 3 };
 
+/// Steps of k ahead, where each is a line of its own: as long as a line takes to come from afar, and as many as do not
+/// throw each other out of the nearest cache if they share a set of it.
+constexpr int64_t kFarSteps = 32, kNearSteps = 8;
+
 void fetch(LoopBuilder &at, Value buffer, Value offset, Cache cache) {
   mlir::memref::PrefetchOp::create(at.builder, at.loc, buffer, offset, /*isWrite=*/false, cache, /*isDataCache=*/true);
 }
@@ -48,6 +52,11 @@ Value ContractionEmitter::resultAhead(Offsets base, Value row) {
   return at.add(base.result, at.mul(rows, plan.row.result));
 }
 
+Value ContractionEmitter::rowsAhead(Offsets base, Value row) {
+  Value rows = at.clamp(at.sub(at.index(plan.row.size - plan.blockRows), row), at.index(plan.blockRows));
+  return at.add(base.left, at.mul(rows, plan.row.left));
+}
+
 void ContractionEmitter::fetchAhead(const Block &block, Value k) {
   // A vector may lie across two lines. The first came with the vector before, so the last element is asked for.
   // Whatever is asked for lies in its operand: addresses outside of it must not be formed.
@@ -67,6 +76,21 @@ void ContractionEmitter::fetchAhead(const Block &block, Value k) {
     Value place = at.mul(turn, plan.contraction.contracted.back().right);
     fetch(at, right, at.add(at.add(nextRight, place), plan.width - 1), SecondLevel);
   }
+  int64_t lineElements = kLineBytes / plan.contraction.elementBytes;
+  if (nextRows) {
+    int64_t turnsOfLine = lineElements / kUnroll, together = llvm::divideCeil(plan.blockRows, turnsOfLine);
+    Value row = at.mul(at.rem(turn, turnsOfLine), together);
+    for (int64_t each = 0; each < together; ++each) {
+      Value there = at.mul(at.min(at.add(row, each), block.rows - 1), plan.row.left);
+      fetch(at, left, at.add(at.add(nextRows, there), k), SecondLevel);
+    }
+  }
+  if (nextSteps)
+    for (int64_t each = 0; each < kUnroll; ++each)
+      for (auto [ahead, cache] : {std::pair(kFarSteps, SecondLevel), {kNearSteps, FirstLevel}}) {
+        Value step = at.min(at.add(k, ahead + each), depth.lastStep);
+        fetch(at, left, at.add(nextSteps, at.mul(step, plan.contraction.contracted.back().left)), cache);
+      }
   if (nextResult) {
     Value row = at.add(nextResult, at.mul(at.min(turn, block.rows - 1), plan.row.result));
     for (int64_t vector = 0; vector < block.vectors; ++vector)

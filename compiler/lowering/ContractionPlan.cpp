@@ -26,6 +26,9 @@ constexpr int64_t kPageBytes = 4096;
 /// Steps of k in which another panel can be asked for, one line in four steps.
 constexpr int64_t kFetchingDepth = 64;
 
+/// Vectors of a register block side by side, at most.
+constexpr int64_t kMostVectors = 4;
+
 /// Rows that pay for copying a right operand because its vectors would be half empty otherwise.
 constexpr int64_t kRowsOfPanels = 8;
 
@@ -53,6 +56,13 @@ double coverCycles(int64_t rows, int64_t vectors, int64_t blockRows, int64_t blo
       if (r && v)
         cycles += double(rowCount * vectorCount) * blockCycles(r, v, lanesInBatch);
   return cycles;
+}
+
+/// So few columns that one register block holds all of them, and a left operand that comes from afar: a part of a long
+/// sum is done with it in little more time than it takes to come.
+bool leftIsMost(const ContractionPlan &plan, const Target &target) {
+  return plan.lanes.size() <= kMostVectors * plan.width &&
+         plan.row.size * product(plan.contraction.contracted) * plan.contraction.elementBytes > target.farBytes;
 }
 
 /// Where the fastest axis of the result is narrower than a vector and divides it, the axis of columns with which the
@@ -92,7 +102,8 @@ void chooseRegisterBlock(ContractionPlan &plan, const Target &target) {
   // Tiles of unequal rows are no equal parts of the result, which threads of a small model would have to wait for.
   double unevenRows = plan.outerRowsSize * plan.row.size * plan.lanes.size() * contracted < kManyTilesWork ? 2 : 1;
   double best = 0;
-  for (int64_t v = 1; v <= std::min<int64_t>(vectors, 4); ++v) {
+  // A left operand that is waited for comes once, and evenly, if there is one column block.
+  for (int64_t v = leftIsMost(plan, target) ? vectors : 1; v <= std::min(vectors, kMostVectors); ++v) {
     for (int64_t r = 1; r <= std::min<int64_t>(plan.row.size, 16); ++r) {
       if (r * v + v + 1 > target.registers || r * v > 24)
         continue;
@@ -164,7 +175,7 @@ void chooseAccess(ContractionPlan &plan, const Target &target) {
   else if (right.run < columns || (columns > 2 * plan.width && rows >= 64 && bytes * columns > target.nearBytes))
     plan.access = RightAccess::Copied;
   plan.packsLeft = plan.row.left == 1 && plan.row.size >= plan.blockRows && innermost.left > plan.blockRows &&
-                   columns >= 4 * plan.width && bytes * plan.row.size > target.nearBytes;
+                   columns > kMostVectors * plan.width && bytes * plan.row.size > target.nearBytes;
 }
 
 /// What comes from beyond the second-level cache is asked for, if there are turns enough in a block of k to do so.
@@ -183,6 +194,10 @@ void chooseFetching(ContractionPlan &plan, const Target &target) {
                      far(plan.row.size * product(contraction.contracted)) &&
                      columns >= plan.blockRows * plan.blockColumns();
   plan.fetchesResult = far(plan.row.size * columns) && plan.row.size >= 2 * plan.blockRows;
+  if (plan.packsLeft || !leftIsMost(plan, target))
+    return;
+  plan.fetchesRows = contraction.contracted.back().left == 1 && plan.row.size >= 2 * plan.blockRows;
+  plan.fetchesSteps = plan.row.left == 1 && contraction.contracted.size() == 1;
 }
 
 /// The slowest axis of the result first; what has no axis before it, so that every number of a tile is bounded: where

@@ -156,6 +156,7 @@ void ContractionEmitter::emitDepthBlock(Offsets base, Value block, Range outerRo
   base = advance(base, split, start);
   bool even = split.size % plan.depth == 0;
   depth.lastOfNext = at.clamp(at.sub(at.index(split.size - plan.depth - 1), start), at.index(plan.depth - 1));
+  depth.lastStep = at.sub(at.index(split.size - 1), start);
   depth.length = even ? at.index(plan.depth) : at.min(at.sub(at.index(split.size), start), plan.depth);
 
   auto forOuterRows = [&](llvm::function_ref<void(Offsets)> body) {
@@ -175,6 +176,10 @@ void ContractionEmitter::emitDepthBlock(Offsets base, Value block, Range outerRo
           nextRight = rightAhead(base, column, at.div(at.sub(row, rows.from), plan.blockRows));
         if (plan.fetchesResult)
           nextResult = resultAhead(here, row);
+        if (plan.fetchesRows)
+          nextRows = rowsAhead(here, row);
+        if (plan.fetchesSteps)
+          nextSteps = at.add(here.left, at.index(count - 1));
         emitBlock(here, row, column, count, vectors, lastLanes);
       });
     });

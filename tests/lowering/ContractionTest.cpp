@@ -324,7 +324,13 @@ TEST_P(Contractions, BeyondEveryCacheEqualTheDefinition) {
   for (const char *triangle : {"mn", "nm", "mk", "km"})
     for (auto [left, right] : {std::pair{"bmk", "bnk"}, {"bmk", "bkn"}, {"bkm", "bkn"}, {"bkm", "bnk"}})
       cases.push_back({left, right, "bmn", square, false, false, triangle});
+  // So few columns that the left operand is most of what comes.
+  for (int64_t few : {13, 30})
+    for (const char *triangle : {"", "mk", "km"})
+      for (const char *operand : {"bmk", "bkm"})
+        cases.push_back({operand, "bkn", "bmn", {{'b', 2}, {'m', 103}, {'n', few}, {'k', 301}}, false, false, triangle});
 
+  bool rows = false, steps = false;
   bool left = false, copied = false, transposed = false, result = false, columns = false, outerRows = false;
   for (const Case &c : cases) {
     ContractionPlan plan = c.plan(target);
@@ -332,11 +338,13 @@ TEST_P(Contractions, BeyondEveryCacheEqualTheDefinition) {
     copied |= plan.fetchesRight && plan.access == lowering::RightAccess::Copied;
     transposed |= plan.fetchesRight && plan.access == lowering::RightAccess::Transposed;
     result |= plan.fetchesResult;
+    rows |= plan.fetchesRows;
+    steps |= plan.fetchesSteps;
     columns |= plan.cacheColumns < plan.lanes.size();
     outerRows |= plan.cacheOuterRows > 1 && plan.cacheOuterRows < plan.outerRowsSize;
   }
-  EXPECT_TRUE(left && copied && transposed && result && columns && outerRows)
-      << "no case of one of them: " << left << copied << transposed << result << columns << outerRows;
+  EXPECT_TRUE(left && copied && transposed && result && columns && outerRows && rows && steps)
+      << "no case of one of them: " << left << copied << transposed << result << columns << outerRows << rows << steps;
   check(cases, 5);
 }
 
