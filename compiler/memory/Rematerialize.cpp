@@ -71,19 +71,22 @@ private:
     for (auto [now, call] : llvm::enumerate(planned.calls()))
       position[call] = now;
     position[function.getBody().front().getTerminator()] = planned.calls().size();
-    stale = false;
-    bool found = false;
+    SmallVector<func::CallOp> copied;
     for (auto [now, call] : llvm::enumerate(planned.calls())) {
       int64_t peak = std::max_element(alive.begin(), alive.end()) - alive.begin() - 1;
-      if (stale || static_cast<int64_t>(now) >= peak)
+      if (static_cast<int64_t>(now) >= peak)
         break;
       SmallVector<Idle> idle;
       for (OpResult value : call->getResults())
         if (std::optional<Idle> waits = idleAt(peak, value))
           idle.push_back(*waits);
-      found |= !idle.empty() && computeAgain(idle);
+      if (!idle.empty() && computeAgain(idle))
+        copied.push_back(call);
     }
-    return found;
+    // Not before: `buffers` knows the function by these calls.
+    for (func::CallOp call : copied)
+      dropUnusedResults(call);
+    return !copied.empty();
   }
 
   /// `idle` are results of one call.
@@ -247,7 +250,6 @@ private:
         if (Value late = seenThroughViews(builder, operand.get(), mapping))
           operand.set(late);
     eraseUnusedViews();
-    stale = dropUnusedResults(copy.call) || !copy.longer.empty();
   }
 
   static double operationsOf(Operation *op) {
@@ -300,19 +302,19 @@ private:
         op.erase();
   }
 
-  /// The kernel stops computing what nobody reads any more. True if there was something.
-  bool dropUnusedResults(func::CallOp call) {
+  /// The kernel stops computing what nobody reads any more.
+  void dropUnusedResults(func::CallOp call) {
     llvm::BitVector unused(call.getNumResults());
     for (OpResult result : call.getResults())
       if (result.use_empty())
         unused.set(result.getResultNumber());
     if (unused.none())
-      return false;
+      return;
     func::FuncOp kernel = kernelOf(call);
     if (unused.all()) {
       call.erase();
       symbols.erase(kernel);
-      return true;
+      return;
     }
     Operation *terminator = kernel.getBody().front().getTerminator();
     terminator->eraseOperands(unused);
@@ -332,7 +334,6 @@ private:
       if (!unused.test(result.getResultNumber()))
         result.replaceAllUsesWith(shorter.getResult(next++));
     call.erase();
-    return true;
   }
 
   static int64_t aligned(int64_t bytes) { return (bytes + MEKIK_ALIGNMENT - 1) / MEKIK_ALIGNMENT * MEKIK_ALIGNMENT; }
@@ -344,7 +345,6 @@ private:
   const memory::Buffers *buffers = nullptr;
   std::vector<int64_t> alive;
   llvm::DenseMap<Operation *, int64_t> position;
-  bool stale = false; ///< a new sweep has to look at the function as it is now
 };
 
 struct Rematerialize : mekik::impl::RematerializeBase<Rematerialize> {
