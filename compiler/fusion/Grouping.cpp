@@ -37,6 +37,7 @@ private:
     KernelGroup group;
     Operation *view = nullptr;
     bool merged = false; ///< its ops are in another node
+    bool needed = false; ///< by any other node
     llvm::BitVector needs;
     size_t lastPosition = 0;
   };
@@ -59,8 +60,10 @@ private:
         feedsOneFold &= same && (!fold || fold == target);
         fold = target;
       }
-      if (feedsOneFold)
+      if (feedsOneFold) {
         prologueOf[&op] = fold;
+        prologuesFromLast[fold].push_back(&op);
+      }
     }
   }
 
@@ -122,14 +125,7 @@ private:
   void startColumns(Operation *fold) {
     start(fold, KernelKind::Columns, shapeOf(fold->getOperand(0)));
     size_t node = nodes.size() - 1;
-    SmallVector<Operation *> prologue;
-    for (Operation &op : block.without_terminator()) {
-      if (&op == fold)
-        break;
-      if (prologueOf.lookup(&op) == fold)
-        prologue.push_back(&op);
-    }
-    for (Operation *op : prologue)
+    for (Operation *op : llvm::reverse(prologuesFromLast[fold]))
       add(op, node, false);
     auto &ops = nodes[node].group.ops;
     std::rotate(ops.begin(), ops.begin() + 1, ops.end());
@@ -150,10 +146,13 @@ private:
       if (auto producer = memberOf(operand); producer && producer->node != node) {
         needs.set(producer->node);
         needs |= nodes[producer->node].needs;
+        nodes[producer->node].needed = true;
       }
-    if (needs.none())
+    if (!needs.test(nodes[node].needs))
       return;
     nodes[node].needs |= needs;
+    if (!nodes[node].needed)
+      return;
     for (Node &other : nodes)
       if (node < other.needs.size() && other.needs.test(node))
         other.needs |= needs;
@@ -223,6 +222,7 @@ private:
           user.needs.resize(node + 1);
         user.needs.set(node);
         user.needs |= into.needs;
+        into.needed = true;
       }
     from.needs.clear();
   }
@@ -338,6 +338,7 @@ private:
   std::vector<Node> nodes;
   llvm::DenseMap<Operation *, Membership> member;
   llvm::DenseMap<Operation *, Operation *> prologueOf;
+  llvm::DenseMap<Operation *, SmallVector<Operation *>> prologuesFromLast; ///< by fold
   llvm::DenseSet<Operation *> carried;
   llvm::DenseMap<Operation *, size_t> positions;
 };
