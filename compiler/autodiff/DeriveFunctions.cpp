@@ -178,19 +178,25 @@ LogicalResult DeriveFunctions::deriveTrainStep(ModelFunction train, const Optimi
   if (failed(built))
     return failure();
 
-  SmallVector<Trained> trained;
-  SmallVector<DictionaryAttr> stateAttributes;
   auto parameters = function.arguments("parameter");
-  unsigned position = parameters.empty() ? 0 : parameters.back().getArgNumber() + 1;
-  for (auto [parameter, gradient] : llvm::zip_equal(parameters, *built)) {
-    Trained one = {parameter, gradient, {}};
+  SmallVector<Type> stateTypes;
+  SmallVector<DictionaryAttr> stateAttributes;
+  SmallVector<Location> stateLocations;
+  for (BlockArgument parameter : parameters)
     for (StringRef kind : optimizer.stateKinds()) {
       std::string name = (kind + "/" + function.name(parameter)).str();
+      stateTypes.push_back(parameter.getType());
       stateAttributes.push_back(ModelFunction::attributes(context, "state", name));
-      one.state.push_back(
-          function.insertArgument(position++, parameter.getType(), stateAttributes.back(), parameter.getLoc()));
+      stateLocations.push_back(parameter.getLoc());
     }
-    trained.push_back(one);
+  unsigned position = parameters.empty() ? 0 : parameters.back().getArgNumber() + 1;
+  ArrayRef<BlockArgument> states = function.insertArguments(position, stateTypes, stateAttributes, stateLocations);
+
+  SmallVector<Trained> trained;
+  for (auto [parameter, gradient] : llvm::zip_equal(parameters, *built)) {
+    size_t count = optimizer.stateKinds().size();
+    trained.push_back({parameter, gradient, llvm::to_vector_of<Value>(states.take_front(count))});
+    states = states.drop_front(count);
   }
 
   Value step = function.scalarArgument("step");

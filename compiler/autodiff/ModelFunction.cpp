@@ -72,14 +72,16 @@ BlockArgument ModelFunction::scalarArgument(StringRef wanted) {
   if (SmallVector<BlockArgument> found = arguments(wanted); !found.empty())
     return found.front();
   MLIRContext *context = function.getContext();
-  return insertArgument(function.getNumArguments(), RankedTensorType::get({}, IntegerType::get(context, 64)),
-                        attributes(context, wanted), function.getLoc());
+  Type type = RankedTensorType::get({}, IntegerType::get(context, 64));
+  return insertArguments(function.getNumArguments(), type, attributes(context, wanted), function.getLoc()).front();
 }
 
-BlockArgument ModelFunction::insertArgument(unsigned index, Type type, DictionaryAttr attributes, Location loc) {
-  LogicalResult inserted = function.insertArgument(index, type, attributes, loc);
+ArrayRef<BlockArgument> ModelFunction::insertArguments(unsigned index, TypeRange types,
+                                                       ArrayRef<DictionaryAttr> attributes, ArrayRef<Location> locs) {
+  SmallVector<unsigned> places(types.size(), index);
+  LogicalResult inserted = function.insertArguments(places, types, attributes, locs);
   (void)inserted; // fails only for function types it cannot rebuild, which a FunctionType is not
-  return body().getArgument(index);
+  return body().getArguments().slice(index, types.size());
 }
 
 SmallVector<Result> ModelFunction::results() {
@@ -114,7 +116,7 @@ void ModelFunction::finish(ArrayRef<Result> results) {
     if (argument.use_empty() && role(argument) != "parameter" && role(argument) != "state")
       unused.set(argument.getArgNumber());
   LogicalResult erased = function.eraseArguments(unused);
-  (void)erased; // as for insertArgument
+  (void)erased; // as for insertArguments
 }
 
 DictionaryAttr ModelFunction::attributes(MLIRContext *context, StringRef role, StringRef name) {

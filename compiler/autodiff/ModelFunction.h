@@ -35,8 +35,11 @@ public:
   llvm::SmallVector<mlir::BlockArgument> arguments(llvm::StringRef role);
   /// The only argument of the role, added behind the last one as an i64 scalar if there is none.
   mlir::BlockArgument scalarArgument(llvm::StringRef role);
-  mlir::BlockArgument insertArgument(unsigned index, mlir::Type type, mlir::DictionaryAttr attributes,
-                                     mlir::Location loc);
+  /// Inserts arguments side by side at once, since each change of a function's type costs its length. The first of them
+  /// becomes number `index`.
+  llvm::ArrayRef<mlir::BlockArgument> insertArguments(unsigned index, mlir::TypeRange types,
+                                                      llvm::ArrayRef<mlir::DictionaryAttr> attributes,
+                                                      llvm::ArrayRef<mlir::Location> locs);
 
   llvm::SmallVector<Result> results();
   llvm::SmallVector<Result> results(llvm::StringRef role);
