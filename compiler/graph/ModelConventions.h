@@ -64,11 +64,11 @@ inline constexpr llvm::StringLiteral kStateBytes = "mekik.state_bytes";
 // Attributes of a kernel function (stage `kernels` and below).
 /// UnitAttr: the function is a kernel, called once per dispatch.
 inline constexpr llvm::StringLiteral kKernel = "mekik.kernel";
-/// DenseI64ArrayAttr: operands that results may overwrite: each is read at the element being written and nowhere else, or
-/// by folds of its row, so any result of the same type may be given its buffer.
+/// DenseI64ArrayAttr: operands that results may overwrite: each is read at the element being written and nowhere else,
+/// or by folds of its row, so any result of the same type may be given its buffer.
 inline constexpr llvm::StringLiteral kInPlace = "mekik.in_place";
-/// DenseI64ArrayAttr, one entry per result: nobody reads elements [..., j] of it whose position j along the last axis is
-/// beyond that along this axis, so they need not be written; -1 if all are read.
+/// DenseI64ArrayAttr, one entry per result: nobody reads elements [..., j] of it whose position j along the last axis
+/// is beyond that along this axis, so they need not be written; -1 if all are read.
 inline constexpr llvm::StringLiteral kReadUpToDiagonal = "mekik.read_up_to_diagonal";
 /// IntegerAttr i64: number of tiles; set when loops are emitted.
 inline constexpr llvm::StringLiteral kTiles = "mekik.tiles";

@@ -156,7 +156,7 @@ TEST(CompiledRows, InThePlaceOfAnOperandReadItBeforeItIsGone) {
 
 TEST(CompiledRows, OfCausalAttentionHaveTheEvaluatorsBitsHoweverLongTheyAre) {
   std::string text = "model rows\n", loss;
-  // Queries, keys: rows in registers and longer ones, ends in every place of a vector, a chunk of a fold behind all ends.
+  // Queries, keys: rows in registers and longer ones, ends in every place of a vector, a chunk of a fold behind them.
   for (auto [queries, keys] : {std::pair(128, 128), {129, 129}, {150, 150}, {160, 144}, {3, 4100}}) {
     std::string n = absl::StrCat(queries, "x", keys);
     absl::StrAppend(&text, "param q", n, ": [2, ", queries, ", 4] = normal(1.0)\nparam k", n, ": [2, ", keys,
