@@ -36,7 +36,7 @@ public:
   /// The only argument of the role, added behind the last one as an i64 scalar if there is none.
   mlir::BlockArgument scalarArgument(llvm::StringRef role);
   /// Inserts arguments side by side at once, since each change of a function's type costs its length. The first of them
-  /// becomes number `index`.
+  /// becomes number `index`. The list holds until arguments change again.
   llvm::ArrayRef<mlir::BlockArgument> insertArguments(unsigned index, mlir::TypeRange types,
                                                       llvm::ArrayRef<mlir::DictionaryAttr> attributes,
                                                       llvm::ArrayRef<mlir::Location> locs);

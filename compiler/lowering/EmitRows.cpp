@@ -309,13 +309,11 @@ private:
   /// Calls `body` for `size` columns from `begin`, sixteen at a time, the last ones masked.
   void forLanes(Value begin, int64_t size, llvm::function_ref<void(Index)> body) {
     int64_t whole = size / kLanes * kLanes;
-    if (whole > 0) {
-      auto loop = scf::ForOp::create(builder, loc, begin, emitter.add(begin, whole), emitter.constant(kLanes));
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(loop.getBody());
-      KernelEmitter::Scope scope(emitter);
-      body(emitter.lanesFrom(loop.getInductionVar()));
-    }
+    if (whole > 0)
+      lanesLoop(begin, emitter.add(begin, whole), {}, double(whole) / kLanes, [&](ValueRange, Index lanes) {
+        body(lanes);
+        return SmallVector<Value>();
+      });
     if (whole == size)
       return;
     KernelEmitter::Scope scope(emitter);
@@ -339,8 +337,8 @@ private:
     Value next = downToLanes(emitter.add(end, kLanes - 1));
     lanesLoop(begin, end, {}, 1, [&](ValueRange, Index lanes) {
       Value position = KernelEmitter::positionOf(lanes);
-      Value before = maskUpTo(sub(end, position)), all = maskUpTo(sub(columns, position));
-      emitter.laneMask = arith::XOrIOp::create(builder, loc, all, arith::AndIOp::create(builder, loc, before, all));
+      emitter.laneMask =
+          arith::XOrIOp::create(builder, loc, maskUpTo(sub(columns, position)), maskUpTo(sub(end, position)));
       body(lanes);
       return SmallVector<Value>();
     });
@@ -441,19 +439,12 @@ private:
         next.push_back(foldInto(builder, loc, fold, before, element, emitter.laneMask));
       return next;
     };
-    int64_t whole = end ? 0 : size / kLanes * kLanes;
+    int64_t whole = size / kLanes * kLanes;
     if (end) {
       Value stop = arith::MaxUIOp::create(builder, loc, begin, minimum(end, emitter.add(begin, size)));
       accumulators = foldUpTo(begin, stop, size, accumulators, step);
-    }
-    if (whole > 0) {
-      auto loop =
-          scf::ForOp::create(builder, loc, begin, emitter.add(begin, whole), emitter.constant(kLanes), accumulators);
-      OpBuilder::InsertionGuard guard(builder);
-      builder.setInsertionPointToStart(loop.getBody());
-      KernelEmitter::Scope scope(emitter);
-      scf::YieldOp::create(builder, loc, step(loop.getRegionIterArgs(), emitter.lanesFrom(loop.getInductionVar())));
-      accumulators = llvm::to_vector(ValueRange(loop.getResults()));
+    } else if (whole > 0) {
+      accumulators = lanesLoop(begin, emitter.add(begin, whole), accumulators, double(whole) / kLanes, step);
     }
     if (!end && whole < size) {
       KernelEmitter::Scope scope(emitter);

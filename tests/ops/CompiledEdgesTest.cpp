@@ -173,6 +173,16 @@ TEST(CompiledRows, OfCausalAttentionHaveTheEvaluatorsBitsHoweverLongTheyAre) {
       " + sum(cos(w160x144))\ntrain momentum(rate = 0.125)\n"));
 }
 
+TEST(CompiledRows, OfCausalAttentionAreReadThroughTranspositionsAndOtherMasks) {
+  expectTheEvaluatorsBits(
+      "model rows\nparam q: [3, 150, 2, 4] = normal(1.0)\nparam k: [3, 150, 2, 4] = normal(1.0)\n"
+      "let s = einsum(\"b t h s, b u h s -> b h t u\", q, k)\nlet w = softmax(mask(causal(s), s > -1.0))\n"
+      "let v = softmax(causal(s), axis = 3)\nlet z = transpose(v, [0, 1, 3, 2])\n"
+      "let y = einsum(\"b h t u, b u h s -> b t h s\", w, k) + einsum(\"b h u t, b t h s -> b u h s\", z, q)\n"
+      "let x = einsum(\"b h u t, b u h s -> b t h s\", transpose(softmax(s * 0.5, causal = true), [0, 1, 3, 2]), k)\n"
+      "loss sum(sin(y)) + sum(cos(x)) + sum(cos(z))\ntrain momentum(rate = 0.125)\n");
+}
+
 TEST(CompiledRows, OfCausalAttentionDoNotSeeWhatIsBehindTheDiagonal) {
   constexpr size_t size = 150;
   auto model = CompiledModel::fromText(
