@@ -1,5 +1,6 @@
 # Text tests: every .mlir and .test file below tests/ says in its RUN lines how it is run and in its CHECK lines what comes out.
-# mekik-opt and FileCheck are found by name; %S and %s are lit's own.
+# mekik-opt and FileCheck are found by name; %S and %s are lit's own. A pipe fails if any part of it does, so what reads
+# must read to the end: `... | grep -q` now and then fails what writes.
 import os
 
 import lit.formats

@@ -2,11 +2,24 @@
 """Counts single test cases of ctest runs and prints `N passed, N failed`; exit status 1 if any failed.
 
 ctest knows programs; the cases inside them are in the reports that GoogleTest (one file a program, named after it) and
-lit leave beside ctest's. A program that crashed leaves no report and counts as one failure.
+lit leave beside ctest's. A program that crashed leaves no report and counts as one failure. Each failed case is named,
+with the end of what it said: a fault that shows on another machine alone can be told from that.
 """
 import pathlib
 import sys
 import xml.etree.ElementTree as xml
+
+
+LINES_OF_A_FAILURE = 30
+
+
+def tell(program, root):
+    """Names every failed case of a report, with the end of what it said."""
+    for case in root.iter("testcase"):
+        for failure in case.findall("failure") + case.findall("error"):
+            print(f"FAILED: {program}: {case.get('classname')}: {case.get('name')}", file=sys.stderr)
+            said = (failure.text or failure.get("message") or "").strip().splitlines()
+            print("\n".join(said[-LINES_OF_A_FAILURE:]), file=sys.stderr)
 
 
 def cases(report):
@@ -15,6 +28,7 @@ def cases(report):
         root = xml.parse(report).getroot()
     except (OSError, xml.ParseError):
         return None
+    tell(report.stem, root)
     suites = [root] if "tests" in root.attrib else root.findall("testsuite")
     count = lambda name: sum(int(suite.get(name, 0)) for suite in suites)
     failed = count("failures") + count("errors")
