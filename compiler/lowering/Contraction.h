@@ -74,6 +74,9 @@ private:
   LaneSpread spread(int64_t step, int64_t jump) const;
 };
 
+/// Of a line of the caches.
+constexpr int64_t kLineBytes = 64;
+
 /// How the right operand reaches the registers.
 enum class RightAccess {
   Direct,    // vectors loaded where they lie
@@ -109,6 +112,10 @@ struct ContractionPlan {
   // row block, or, where steps of k are far apart, those to come.
   bool fetchesLeft = false, fetchesRight = false, fetchesResult = false;
   bool fetchesRows = false, fetchesSteps = false;
+
+  // Sums are stored once, whole lines at a time, past the caches: those would first read the lines that are written
+  // over, and then lose them before anybody reads them.
+  bool streamsResult = false;
 
   // Of a triangle of which both axes are kept: elements without products are not read by anybody, so not written.
   bool leavesOutside = false;

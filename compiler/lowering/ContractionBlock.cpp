@@ -57,7 +57,7 @@ void ContractionEmitter::storeSums(const Block &block, Offsets base, llvm::Array
         Value sum = sums[row * block.vectors + vector];
         if (finished && epilogue)
           sum = epilogue(at.builder, at.loc, sum, position);
-        store(sum, result, position.offset, inResult, position.lanes);
+        store(sum, result, position.offset, inResult, position.lanes, plan.streamsResult);
       }
   };
   if (epilogue)

@@ -18,9 +18,6 @@ public:
 private:
   /// Steps of k written out in one turn of the loop.
   static constexpr int64_t kUnroll = 4;
-  /// Of a line of the caches.
-  static constexpr int64_t kLineBytes = 64;
-
   using Values = LoopBuilder::Values;
 
   struct Offsets {
@@ -129,7 +126,9 @@ private:
   mlir::Value load(mlir::Value buffer, mlir::Value offset, int64_t count);
   mlir::Value gather(mlir::Value buffer, mlir::Value offset, const LaneSpread &spread, int64_t count);
   mlir::Value broadcast(mlir::Value buffer, mlir::Value offset);
-  void store(mlir::Value vector, mlir::Value buffer, mlir::Value offset, const LaneSpread &spread, int64_t count);
+  /// Past the caches only where every whole vector is a line.
+  void store(mlir::Value vector, mlir::Value buffer, mlir::Value offset, const LaneSpread &spread, int64_t count,
+             bool pastCaches = false);
 
   LoopBuilder at;
   const ContractionPlan &plan;

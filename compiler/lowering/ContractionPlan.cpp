@@ -95,6 +95,29 @@ void chooseLanes(ContractionPlan &plan, const Target &target) {
   plan.width = std::min<int64_t>(width, int64_t(llvm::bit_ceil(uint64_t(lanes.size()))));
 }
 
+/// The longest sums that are done in one visit if panels of so many steps stay in the nearest cache.
+int64_t longestVisit(const Target &target) { return target.contractionDepth * 3 / 2; }
+
+/// Large results of short sums, if every whole vector is a line of its own.
+void chooseStreaming(ContractionPlan &plan, const Target &target) {
+  const Contraction &contraction = plan.contraction;
+  int64_t bytes = contraction.elementBytes;
+  auto wholeLines = [&](const ContractionAxis &axis) { return axis.result * bytes % kLineBytes == 0; };
+  int64_t elements = plan.outerSize * plan.outerRowsSize * plan.row.size * plan.lanes.size();
+  plan.streamsResult = elements * bytes > target.passBytes && plan.width * bytes == kLineBytes &&
+                       plan.lanes.around.size == 1 && !leftIsMost(plan, target) &&
+                       product(contraction.contracted) <= longestVisit(target) && wholeLines(plan.row) &&
+                       llvm::all_of(plan.outer, wholeLines) && llvm::all_of(plan.outerRows, wholeLines);
+}
+
+/// Vectors of a register block side by side: sums that are stored once need panels of all of their steps.
+int64_t mostVectors(const ContractionPlan &plan, const Target &target) {
+  if (!plan.streamsResult)
+    return kMostVectors;
+  int64_t steps = std::min(product(plan.contraction.contracted), target.contractionDepth);
+  return std::clamp<int64_t>(target.nearBytes / (steps * target.vectorBytes), 1, kMostVectors);
+}
+
 void chooseRegisterBlock(ContractionPlan &plan, const Target &target) {
   const Contraction &contraction = plan.contraction;
   int64_t vectors = divideCeil(plan.lanes.size(), plan.width);
@@ -103,7 +126,7 @@ void chooseRegisterBlock(ContractionPlan &plan, const Target &target) {
   double unevenRows = plan.outerRowsSize * plan.row.size * plan.lanes.size() * contracted < kManyTilesWork ? 2 : 1;
   double best = 0;
   // A left operand that is waited for comes once, and evenly, if there is one column block.
-  for (int64_t v = leftIsMost(plan, target) ? vectors : 1; v <= std::min(vectors, kMostVectors); ++v) {
+  for (int64_t v = leftIsMost(plan, target) ? vectors : 1; v <= std::min(vectors, mostVectors(plan, target)); ++v) {
     for (int64_t r = 1; r <= std::min<int64_t>(plan.row.size, 16); ++r) {
       if (r * v + v + 1 > target.registers || r * v > 24)
         continue;
@@ -193,7 +216,7 @@ void chooseFetching(ContractionPlan &plan, const Target &target) {
   plan.fetchesLeft = !plan.packsLeft && contraction.contracted.back().left == 1 && plan.depthBlocks > 1 &&
                      far(plan.row.size * product(contraction.contracted)) &&
                      columns >= plan.blockRows * plan.blockColumns();
-  plan.fetchesResult = far(plan.row.size * columns) && plan.row.size >= 2 * plan.blockRows;
+  plan.fetchesResult = !plan.streamsResult && far(plan.row.size * columns) && plan.row.size >= 2 * plan.blockRows;
   if (plan.packsLeft || !leftIsMost(plan, target))
     return;
   plan.fetchesRows = contraction.contracted.back().left == 1 && plan.row.size >= 2 * plan.blockRows;
@@ -378,6 +401,7 @@ ContractionPlan ContractionPlan::make(const Contraction &contraction, const Targ
   }
   plan.outerRowsSize = product(plan.outerRows);
   chooseLanes(plan, target);
+  chooseStreaming(plan, target);
   chooseRegisterBlock(plan, target);
   cutDepth(plan, target);
   chooseAccess(plan, target);

@@ -9,6 +9,7 @@
 #include "compiler/graph/ModelConventions.h"
 #include "compiler/lowering/ContractionEmitter.h"
 #include "mlir/Dialect/Arith/IR/Arith.h"
+#include "mlir/Dialect/LLVMIR/LLVMDialect.h"
 #include "mlir/Dialect/MemRef/IR/MemRef.h"
 #include "mlir/Dialect/Vector/IR/VectorOps.h"
 #include "llvm/Support/MathExtras.h"
@@ -90,6 +91,9 @@ void ContractionEmitter::emit(Value first, Value last) {
     emitBox(box);
     return next;
   });
+  // Stores past the caches come in any order: before this thread says that it is done, they have to be there.
+  if (plan.streamsResult)
+    mlir::LLVM::FenceOp::create(at.builder, at.loc, mlir::LLVM::AtomicOrdering::seq_cst);
 }
 
 /// The largest box of tiles that begins with `tile` and ends before `last`: whole runs of the fastest dimension that is
@@ -267,12 +271,16 @@ Value ContractionEmitter::broadcast(Value buffer, Value offset) {
   return mlir::vector::BroadcastOp::create(at.builder, at.loc, vectorType(plan.width), scalar);
 }
 
-void ContractionEmitter::store(Value vector, Value buffer, Value offset, const LaneSpread &spread, int64_t count) {
+void ContractionEmitter::store(Value vector, Value buffer, Value offset, const LaneSpread &spread, int64_t count,
+                               bool pastCaches) {
   if (count > spread.run)
     for (int64_t lane = 0; lane < count; lane += spread.run) {
       Value run = mlir::vector::ExtractStridedSliceOp::create(at.builder, at.loc, vector, {lane}, {spread.run}, {1});
       mlir::vector::StoreOp::create(at.builder, at.loc, run, buffer, at.add(offset, spread.of(lane)));
     }
+  else if (count == plan.width && pastCaches)
+    mlir::vector::StoreOp::create(at.builder, at.loc, vector, buffer, offset, /*nontemporal=*/true,
+                                  llvm::Align(kLineBytes));
   else if (count == plan.width)
     mlir::vector::StoreOp::create(at.builder, at.loc, vector, buffer, offset);
   else

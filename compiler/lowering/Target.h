@@ -27,6 +27,7 @@ struct Target {
   int64_t nearBytes = 32 * 1024;          // stay in the nearest cache while a row block is computed
   int64_t leftBlockBytes = 256 * 1024;    // of rows stay in the second-level cache from one column block to the next
   int64_t farBytes = 1024 * 1024;         // what is larger comes from beyond the second-level cache
+  int64_t passBytes = 2 * 1024 * 1024;    // of a result that is written once: what is larger is not kept near
   int64_t remoteBytes = 16 * 1024 * 1024; // what is larger is in no cache when it is visited again
 
   /// Elements of `elementBytes` bytes in one vector register.

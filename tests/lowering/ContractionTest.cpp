@@ -57,7 +57,7 @@ struct Case {
 };
 
 template <typename Number> struct Buffer {
-  explicit Buffer(int64_t size) : memory(size + 32) {
+  explicit Buffer(int64_t size) : memory(size + 128 / sizeof(Number)) {
     auto address = reinterpret_cast<uintptr_t>(memory.data());
     data = reinterpret_cast<Number *>((address + 63) / 64 * 64);
   }
@@ -346,6 +346,32 @@ TEST_P(Contractions, BeyondEveryCacheEqualTheDefinition) {
   EXPECT_TRUE(left && copied && transposed && result && columns && outerRows && rows && steps)
       << "no case of one of them: " << left << copied << transposed << result << columns << outerRows << rows << steps;
   check(cases, 5);
+}
+
+/// Results so large that whole lines of them are stored past the caches, if they are lines of their own.
+TEST_P(Contractions, StoredPastTheCachesEqualTheDefinition) {
+  target.passBytes = 8 * 1024;
+  std::map<char, int64_t> sizes{{'a', 3}, {'b', 2}, {'m', 67}, {'n', 208}, {'k', 300}};
+  std::vector<Case> cases;
+  for (bool isDouble : {false, true})
+    for (auto [left, right, result] : {std::array{"mk", "kn", "mn"},
+                                       {"km", "kn", "mn"},
+                                       {"km", "nk", "mn"},
+                                       {"nk", "mk", "mn"},
+                                       {"bmk", "bnk", "bmn"},
+                                       {"amk", "kn", "man"},
+                                       {"amk", "bkn", "mban"}})
+      cases.push_back({left, right, result, sizes, isDouble});
+  int64_t streamed = llvm::count_if(cases, [&](const Case &c) { return c.plan(target).streamsResult; });
+  EXPECT_EQ(streamed, target.vectorBytes == 64 ? int64_t(cases.size()) : 0) << "lines of 64 bytes";
+  // Rows that start inside of a line, and sums in several visits.
+  std::vector<Case> others = {{"mk", "kn", "mn", {{'m', 130}, {'n', 200}, {'k', 300}}},
+                              {"mk", "kn", "mn", {{'m', 130}, {'n', 208}, {'k', 1100}}},
+                              {"amk", "kn", "amn", {{'a', 4}, {'m', 131}, {'n', 40}, {'k', 30}}}};
+  for (const Case &c : others)
+    EXPECT_FALSE(c.plan(target).streamsResult);
+  cases.insert(cases.end(), others.begin(), others.end());
+  check(cases, 6);
 }
 
 TEST_P(Contractions, AtTheEdgesOfSizeEqualTheDefinition) {
