@@ -10,6 +10,7 @@
 #include "compiler/graph/ModelConventions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "llvm/ADT/MapVector.h"
+#include "llvm/ADT/SetVector.h"
 
 namespace mekik {
 #define GEN_PASS_DEF_MARKUNREAD
@@ -38,7 +39,10 @@ public:
     for (auto kernel : module.getOps<func::FuncOp>())
       if (kernel->hasAttr(graph::kKernel))
         kernels[kernel.getSymNameAttr()].function = kernel;
-    module.walk([&](func::CallOp call) { kernels[call.getCalleeAttr().getAttr()].calls.push_back(call); });
+    module.walk([&](func::CallOp call) {
+      if (auto kernel = kernels.find(call.getCalleeAttr().getAttr()); kernel != kernels.end())
+        kernel->second.calls.push_back(call);
+    });
   }
 
   void run() {
@@ -86,17 +90,38 @@ private:
 
   bool isReadByCall(OpOperand &use, int64_t later) {
     auto call = dyn_cast<func::CallOp>(use.getOwner());
-    if (!call)
-      return true;
-    Kernel &reader = kernels.find(call.getCalleeAttr().getAttr())->second;
-    return isRead(reader, reader.function.getArgument(use.getOperandNumber()), later);
+    auto reader = call ? kernels.find(call.getCalleeAttr().getAttr()) : kernels.end();
+    return reader == kernels.end() ||
+           isRead(reader->second, reader->second.function.getArgument(use.getOperandNumber()), later);
   }
 
+  /// Each value that `value` goes into is looked at once, however many paths lead there.
   bool isRead(const Kernel &kernel, Value value, int64_t later) {
-    return llvm::any_of(value.getUses(), [&](OpOperand &use) { return isRead(kernel, use, later); });
+    llvm::SmallSetVector<Value, 8> reached;
+    reached.insert(value);
+    for (size_t next = 0; next < reached.size(); ++next)
+      for (OpOperand &use : reached[next].getUses()) {
+        if (passesOn(use, later))
+          reached.insert(use.getOwner()->getResult(0));
+        else if (isReadBy(kernel, use, later))
+          return true;
+      }
+    return false;
   }
 
-  bool isRead(const Kernel &kernel, OpOperand &use, int64_t later) {
+  /// The element, or row, at hand of the result is made of that of the operand, behind the diagonal too.
+  static bool passesOn(OpOperand &use, int64_t later) {
+    auto element = dyn_cast<graph::ElementOpInterface>(use.getOwner());
+    return element && element.readsInPlace() && !keepsBefore(use, later);
+  }
+
+  /// The operand of a select that only what stands before the diagonal comes through.
+  static bool keepsBefore(OpOperand &use, int64_t later) {
+    std::optional<graph::UpToDiagonal> kept = graph::upToDiagonal(use.getOwner()->getResult(0));
+    return kept && kept->later == later && kept->before == use.get() && kept->behind != use.get();
+  }
+
+  bool isReadBy(const Kernel &kernel, OpOperand &use, int64_t later) {
     Operation *reader = use.getOwner();
     unsigned number = use.getOperandNumber();
     if (reader->hasTrait<OpTrait::IsTerminator>())
@@ -107,12 +132,7 @@ private:
              (number == 0 && !whole);
     }
     auto element = dyn_cast<graph::ElementOpInterface>(reader);
-    if (!element || !element.readsInPlace())
-      return true;
-    if (std::optional<graph::UpToDiagonal> kept = graph::upToDiagonal(reader->getResult(0));
-        kept && kept->later == later && kept->before == use.get() && kept->behind != use.get())
-      return false;
-    return isRead(kernel, reader->getResult(0), later);
+    return !element || !element.readsInPlace() || !keepsBefore(use, later);
   }
 
   llvm::MapVector<StringAttr, Kernel> kernels;

@@ -201,7 +201,7 @@ private:
       Value rests = folds[0]->getOperand(0);
       if (end)
         rests = graph::upToDiagonal(rests)->before;
-      Value resting = now == levels && folds.size() == 1 ? restingPlace(rests) : Value();
+      Value resting = now == levels && folds.size() == 1 && restsApart(rests, end) ? restingPlace(rests) : Value();
       auto source = [&](Index lanes) {
         SmallVector<Number> elements;
         for (graph::ReductionOpInterface fold : folds)
@@ -262,6 +262,13 @@ private:
       forLanesBehind(end, [&](Index lanes) { storeOutputs(atColumn(lanes), /*behindDiagonal=*/true); });
     }
     takeKept(nullptr);
+  }
+
+  /// Whether `value` can be told from what is stored on each side of a diagonal: it rests before the diagonal alone, so
+  /// that behind it operands are still whole, and is not itself what the diagonal tells apart.
+  bool restsApart(Value value, Value end) const {
+    return shape.diagonal < 0 ||
+           (end && llvm::none_of(shape.kept, [&](const RowsKernel::Kept &kept) { return kept.select == value; }));
   }
 
   /// Where `value`, which the last and only fold reads, can rest until it is needed once more: the buffer of an output

@@ -274,15 +274,42 @@ private:
     if (ShapedType::getNumElements(shape) / size * keys > 4 * kMostElements)
       return calm(x);
     std::string batch = StringRef("abcd").take_front(shape.size() - 2).str();
-    Value scores = build().contract(batch + "ts,us->" + batch + "tu", calm(x), parameter({keys, size}), "tu");
+    bool half = random.chance(20);
+    Value scores =
+        build().contract(batch + "ts,us->" + batch + "tu", calm(x), parameter({keys, size}), half ? "" : "tu");
     if (random.chance(50))
       scores = build().mul(scores, 0.5);
-    Value weights = causalSoftmax(scores);
+    if (random.chance(25)) // its gradient folds rows as a whole
+      scores = build().add(scores, alongRows(parameter(shape.drop_back()), shapeOf(scores)));
+    Value weights = half ? halfCausal(scores) : causalSoftmax(scores);
+    if (random.chance(25))
+      weights = foldedAgain(weights);
     if (random.chance(25))
       values.push_back(weights);
     if (random.chance(30))
       weights = randomDrop(weights);
-    return build().contract(batch + "tu,us->" + batch + "ts", weights, parameter({keys, 1 + random.below(20)}), "tu");
+    return build().contract(batch + "tu,us->" + batch + "ts", weights, parameter({keys, 1 + random.below(20)}),
+                            half ? "" : "tu");
+  }
+
+  /// Divided by a fold of their rows, which ends at the diagonal or goes over all of them.
+  Value foldedAgain(Value weights) {
+    int64_t last = int64_t(shapeOf(weights).size()) - 1;
+    Value fold = random.chance(50)
+                     ? build().sum(weights, {last})
+                     : build().max(graph::CausalOp::create(builder, loc, weights.getType(), weights), {last});
+    return build().div(weights, alongRows(fold, shapeOf(weights)));
+  }
+
+  Value alongRows(Value rows, ArrayRef<int64_t> shape) {
+    return build().broadcastAlong(rows, {int64_t(shape.size()) - 1}, shape);
+  }
+
+  /// What looks at whole rows of a softmax and, beside that, before the diagonal alone.
+  Value halfCausal(Value scores) {
+    Value weights = graph::SoftmaxOp::create(builder, loc, scores.getType(), scores, -1);
+    Value kept = graph::CausalOp::create(builder, loc, weights.getType(), weights);
+    return build().add(build().unary<graph::ExpOp>(kept), weights);
   }
 
   Value randomContraction(Value x) {

@@ -183,6 +183,33 @@ TEST(CompiledRows, OfCausalAttentionAreReadThroughTranspositionsAndOtherMasks) {
       "loss sum(sin(y)) + sum(cos(x)) + sum(cos(z))\ntrain momentum(rate = 0.125)\n");
 }
 
+TEST(CompiledRows, ThatEndAtADiagonalInPartsReadOperandsBeforeTheyAreGone) {
+  std::string text = "model rows\nparam x: [150, 8] = normal(1.0)\nparam bias: [150, 1] = normal(0.5)\n";
+  std::string loss;
+  // Scores of their own for each value, so that it may take their place.
+  auto add = [&](const std::string &name, const std::string &value) {
+    absl::StrAppend(&text, "let s", name, " = einsum(\"i k, j k -> i j\", x, x * 0.", name.size(), name.back() - 'a' + 1,
+                    ")\n", value, "\noutput ", name, " = einsum(\"i j, j k -> i k\", w", name, ", x)\n");
+    absl::StrAppend(&loss, loss.empty() ? "" : " + ", "sum(sin(", name, "))");
+  };
+  // The last fold goes over the whole row; what it folds stands behind the diagonal too.
+  add("a", "let ya = softmax(sa)\nlet wa = exp(causal(ya)) + ya * 2.0");
+  // It folds a row that is told apart by the diagonal itself.
+  add("b", "let yb = softmax(causal(sb))\nlet wb = yb / sum(yb, axis = -1, keep = true)");
+  // The same, once more behind another diagonal.
+  add("c", "let yc = softmax(causal(sc))\nlet wc = yc / max(causal(yc), axis = -1, keep = true)");
+  // The gradient of the bias folds that of the scores.
+  add("d", "let wd = softmax(causal(sd + bias))");
+  expectTheEvaluatorsBits(absl::StrCat(text, "loss ", loss, "\ntrain momentum(rate = 0.125)\n"));
+  // Whole rows of an output.
+  for (const char *outputs :
+       {"let y = softmax(s)\noutput z = exp(causal(y))\noutput w = y * 1000.0\n",
+        "let y = softmax(causal(s))\noutput w = y / sum(y, axis = -1, keep = true)\n",
+        "let y = softmax(causal(s))\noutput w = y / max(causal(y), axis = -1, keep = true)\n"})
+    expectTheEvaluatorsBits(absl::StrCat("model rows\nparam x: [200, 8] = normal(1.0)\n",
+                                         "let s = einsum(\"i k, j k -> i j\", x, x)\n", outputs));
+}
+
 TEST(CompiledRows, OfCausalAttentionDoNotSeeWhatIsBehindTheDiagonal) {
   constexpr size_t size = 150;
   auto model = CompiledModel::fromText(
