@@ -67,6 +67,7 @@ private:
     memory::Buffers planned(function, symbols);
     buffers = &planned;
     countAlive();
+    made.clear();
     position.clear();
     for (auto [now, call] : llvm::enumerate(planned.calls()))
       position[call] = now;
@@ -180,6 +181,11 @@ private:
     return value;
   }
 
+  /// Of no view. What this sweep made is unknown to `buffers`, which may hold what once lay at its address.
+  memory::Buffer::Home homeOf(Value value) const {
+    return made.contains(value.getDefiningOp()) ? memory::Buffer::Home::Work : buffers->of(value).home;
+  }
+
   /// True if `value` matters until dispatch `when` whatever is done here: it is read then or later.
   bool livesUntil(int64_t when, Value value) const {
     value = withoutViews(value);
@@ -217,7 +223,7 @@ private:
         if (livesUntil(copy.before, given))
           continue;
         Value kept = withoutViews(given);
-        if (buffers->of(kept).home != memory::Buffer::Home::Work)
+        if (homeOf(kept) != memory::Buffer::Home::Work)
           return std::nullopt; // stored tensors are overwritten behind their last reader
         if (!llvm::is_contained(copy.longer, kept))
           copy.longer.push_back(kept);
@@ -241,6 +247,7 @@ private:
     func::FuncOp kernel = makeKernel(copy);
     OpBuilder builder(buffers->calls()[copy.before]);
     auto again = func::CallOp::create(builder, copy.call->getLoc(), kernel, copy.outside);
+    made.insert(again);
     position[again] = copy.before; // what it reads lives until there
     IRMapping mapping;
     for (auto [value, result] : llvm::zip(copy.results, again.getResults()))
@@ -341,10 +348,11 @@ private:
   func::FuncOp function;
   SymbolTable &symbols;
   int64_t largeBytes;
-  // As the function is at the beginning of a sweep, copies made since then included.
-  const memory::Buffers *buffers = nullptr;
+  const memory::Buffers *buffers = nullptr; ///< as the function is at the beginning of a sweep
+  // Copies made since then included.
   std::vector<int64_t> alive;
   llvm::DenseMap<Operation *, int64_t> position;
+  llvm::SmallPtrSet<Operation *, 8> made; ///< calls, in this sweep
 };
 
 struct Rematerialize : mekik::impl::RematerializeBase<Rematerialize> {
