@@ -4,6 +4,7 @@
 #include "compiler/graph/ModelConventions.h"
 #include "mlir/Dialect/Func/IR/FuncOps.h"
 #include "mlir/IR/IRMapping.h"
+#include "tests/fuzz/Random.h"
 
 using namespace mlir;
 using namespace mekik;
@@ -12,25 +13,6 @@ using graph::Build;
 using graph::shapeOf;
 
 namespace {
-
-/// SplitMix64: the same numbers everywhere, which std:: distributions do not promise.
-class Random {
-public:
-  // Seeds lie apart by another number than steps, or neighbours would draw the same numbers, one step later.
-  explicit Random(uint64_t seed) : state(seed * 0xD1342543DE82EF95u + 0x1234567) {}
-  uint64_t next() {
-    uint64_t z = state += 0x9E3779B97F4A7C15u;
-    z = (z ^ (z >> 30)) * 0xBF58476D1CE4E5B9u;
-    z = (z ^ (z >> 27)) * 0x94D049BB133111EBu;
-    return z ^ (z >> 31);
-  }
-  int64_t below(int64_t bound) { return next() % bound; }
-  bool chance(int percent) { return below(100) < percent; }
-  template <typename Range> auto &pick(Range &&range) { return range[below(std::size(range))]; }
-
-private:
-  uint64_t state;
-};
 
 constexpr int64_t kSizes[] = {1, 2, 3, 4, 5, 7, 8, 9, 15, 16, 17, 31, 33, 48, 65};
 constexpr int64_t kMostElements = 3000;
@@ -250,9 +232,7 @@ private:
     case 0: return graph::LogSoftmaxOp::create(builder, loc, x.getType(), x, axis);
     case 1: return graph::NormalizeOp::create(builder, loc, x.getType(), x, axis, eps);
     case 2: return graph::RmsNormalizeOp::create(builder, loc, x.getType(), x, axis, eps);
-    case 3: {
-      return causalSoftmax(some(2));
-    }
+    case 3: return causalSoftmax(some(2));
     default: return graph::SoftmaxOp::create(builder, loc, x.getType(), x, axis);
     }
   }
