@@ -1,6 +1,5 @@
 // The rewrites before kernels are formed, each a function of its own, in the order in which they run.
 #include "compiler/fusion/PrepareFunction.h"
-#include "compiler/fusion/Grouping.h"
 #include "compiler/graph/Access.h"
 #include "compiler/graph/Build.h"
 #include "compiler/graph/ModelConventions.h"

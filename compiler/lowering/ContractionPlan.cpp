@@ -95,8 +95,8 @@ void chooseLanes(ContractionPlan &plan, const Target &target) {
   plan.width = std::min<int64_t>(width, int64_t(llvm::bit_ceil(uint64_t(lanes.size()))));
 }
 
-/// The longest sums that are done in one visit if panels of so many steps stay in the nearest cache.
-int64_t longestVisit(const Target &target) { return target.contractionDepth * 3 / 2; }
+/// Steps of the longest sums that are done in one visit where two visits would be cut at `limit`.
+int64_t longestVisit(int64_t limit) { return limit * 3 / 2; }
 
 /// Large results of short sums, if every whole vector is a line of its own.
 void chooseStreaming(ContractionPlan &plan, const Target &target) {
@@ -106,8 +106,9 @@ void chooseStreaming(ContractionPlan &plan, const Target &target) {
   int64_t elements = plan.outerSize * plan.outerRowsSize * plan.row.size * plan.lanes.size();
   plan.streamsResult = elements * bytes > target.passBytes && plan.width * bytes == kLineBytes &&
                        plan.lanes.around.size == 1 && !leftIsMost(plan, target) &&
-                       product(contraction.contracted) <= longestVisit(target) && wholeLines(plan.row) &&
-                       llvm::all_of(plan.outer, wholeLines) && llvm::all_of(plan.outerRows, wholeLines);
+                       product(contraction.contracted) <= longestVisit(target.contractionDepth) &&
+                       wholeLines(plan.row) && llvm::all_of(plan.outer, wholeLines) &&
+                       llvm::all_of(plan.outerRows, wholeLines);
 }
 
 /// Vectors of a register block side by side: sums that are stored once need panels of all of their steps.
@@ -169,7 +170,7 @@ void cutDepth(ContractionPlan &plan, const Target &target) {
   int64_t inner = product(axes);
   plan.split = 0;
   plan.depth = axes[0].size;
-  if (2 * inner > 3 * limit) {
+  if (inner > longestVisit(limit)) {
     int64_t blocks = 1;
     inner /= axes[0].size;
     while (inner > limit) {
